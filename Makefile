@@ -1,0 +1,36 @@
+# `make` alone prints this help; every target can be run on a fresh checkout.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help setup up test check format clean system-packages
+
+BIN := .venv/bin
+ARGS ?=
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## Create .venv with every extra; quick when nothing changed
+	@tools/setup.sh
+
+up: setup ## Start the demo
+	@$(BIN)/tenure demo
+
+test: setup system-packages check ## Run the checks, then all tests (ARGS="-k lease" narrows them)
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: setup ## Lint, formatting, types and import layers
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: setup ## Format the code and fix what can be fixed
+	@$(BIN)/ruff check --fix-only .
+	@$(BIN)/ruff format .
+
+clean: ## Remove .venv and everything that tools left behind
+	@rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+system-packages:
+	@tools/system-packages.sh

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# The database servers that the tests start for themselves. Silent when nothing is missing.
+# A server named by TENURE_TEST_POSTGRES or TENURE_TEST_MYSQL is not needed here.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+OLDEST_POSTGRES=15
+PATH="$PATH:/usr/sbin:/usr/local/sbin"
+
+has_postgres() {
+    [ -n "${TENURE_TEST_POSTGRES:-}" ] && return
+    local folder version
+    for folder in /usr/lib/postgresql/*/bin "$(dirname "$(command -v initdb || echo /nowhere/)")"; do
+        [ -x "$folder/initdb" ] && [ -x "$folder/postgres" ] || continue
+        version=$("$folder/postgres" --version | grep -oE '[0-9]+' | head -n 1)
+        [ "$version" -ge "$OLDEST_POSTGRES" ] && return
+    done
+    return 1
+}
+
+has_mariadb() {
+    [ -n "${TENURE_TEST_MYSQL:-}" ] && return
+    command -v mariadbd >/dev/null && command -v mariadb-install-db >/dev/null
+}
+
+find_missing() {
+    missing=()
+    has_postgres || missing+=(postgresql)
+    has_mariadb || missing+=(mariadb-server)
+}
+
+find_missing
+[ "${#missing[@]}" -eq 0 ] && exit 0
+if ./apt-install.sh "${missing[@]}"; then find_missing; fi
+[ "${#missing[@]}" -eq 0 ] && exit 0
+
+{
+    echo "The tests start database servers of their own, and these are missing:"
+    for package in "${missing[@]}"; do
+        case $package in
+            postgresql) echo "  PostgreSQL $OLDEST_POSTGRES or newer   apt-get install postgresql" ;;
+            mariadb-server) echo "  MariaDB                  apt-get install mariadb-server" ;;
+        esac
+    done
+    echo "Or name running servers in TENURE_TEST_POSTGRES and TENURE_TEST_MYSQL."
+} >&2
+if [ "${CI:-}" = true ]; then exit 1; fi
+echo "Going on without them: their tests will be skipped." >&2
