@@ -1,0 +1,254 @@
+"""Every error raised on purpose. Each states a fact, has a stable `code`, and says what to do.
+
+TenureError
+├── InputError                     the caller's input is wrong; nothing was written
+│   ├── PayloadError               not JSON, NaN, lone surrogate, too large
+│   ├── ArgumentsError             the arguments do not fit the handler's signature
+│   ├── OptionError                a negative delay, a name too long, a bad cursor ...
+│   ├── KeyConflict                the unique key is in use with another payload
+│   ├── UnknownKind                this app has no handler of that name
+│   ├── FilterRequired             an operator move on everything must be asked for
+│   └── UrlError                   the database URL cannot be understood
+├── UsageError                     the call is made in the wrong place
+│   ├── OutsideTransaction         a transaction is open here and the call is not in it
+│   ├── SyncCallOnLoop             a blocking call on a running event loop
+│   ├── SettledTwice               a second settlement of one run
+│   └── NeedsImmediate             SQLite: a read transaction cannot become a writing one
+├── JobNotFound                    no such job
+├── LeaseLost                      the fence moved on: this holder may change nothing
+├── MoveRefused                    the job's state does not allow the operator's move
+├── VersionConflict                a record was changed by somebody else
+└── StoreError                     the database
+    ├── StoreUnavailable           cannot connect, or the connection broke (retryable)
+    ├── CommitUnknown              the connection broke at COMMIT: it may have happened
+    ├── UnsupportedDatabase        older than supported
+    ├── MigrationsPending          the schema is older than this code
+    └── CodeTooOld                 the schema no longer serves this code
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class TenureError(Exception):
+    """Something Tenure can name went wrong."""
+
+    code: ClassVar[str] = "tenure_error"
+    retryable: ClassVar[bool] = False
+
+
+class InputError(TenureError):
+    """The caller's input is wrong; nothing was written."""
+
+    code = "bad_input"
+
+
+class PayloadError(InputError):
+    """The payload cannot be stored as JSON."""
+
+    code = "bad_payload"
+
+
+class ArgumentsError(InputError):
+    """The arguments do not fit the handler's signature."""
+
+    code = "bad_arguments"
+
+    def __init__(self, kind: str, problems: str) -> None:
+        super().__init__(f"arguments do not fit the handler of {kind!r}: {problems}")
+        self.kind = kind
+        self.problems = problems
+
+
+class OptionError(InputError):
+    """An option has a value it cannot have."""
+
+    code = "bad_option"
+
+
+class KeyConflict(InputError):
+    """The unique key is in use by a job with another payload."""
+
+    code = "key_conflict"
+
+    def __init__(self, kind: str, key: str, job_id: str) -> None:
+        super().__init__(
+            f"key {key!r} of {kind!r} belongs to job {job_id}, which has another payload; "
+            "use another key, or mode 'replace' to change the waiting job"
+        )
+        self.kind = kind
+        self.key = key
+        self.job_id = job_id
+
+
+class UnknownKind(InputError):
+    """This app has no handler of that name."""
+
+    code = "unknown_kind"
+
+    def __init__(self, kind: str, known: list[str]) -> None:
+        listed = ", ".join(sorted(known)) or "none"
+        super().__init__(f"no handler is registered for {kind!r}; this app knows: {listed}")
+        self.kind = kind
+
+
+class FilterRequired(InputError):
+    """An operator move without a filter would touch every job."""
+
+    code = "filter_required"
+
+    def __init__(self, move: str) -> None:
+        super().__init__(
+            f"{move} needs a filter (state, kind, queue, tenant, age or ids); "
+            "it never runs over all jobs by accident"
+        )
+
+
+class UrlError(InputError):
+    """The database URL cannot be understood."""
+
+    code = "bad_url"
+
+
+class UsageError(TenureError):
+    """The call is made in a place where it cannot keep its promise."""
+
+    code = "wrong_place"
+
+
+class OutsideTransaction(UsageError):
+    """A Tenure transaction is open here and this enqueue is not part of it."""
+
+    code = "outside_transaction"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "a Tenure transaction is open in this thread or task; pass tx=... to enqueue in it, "
+            "or enqueue after it has ended"
+        )
+
+
+class SyncCallOnLoop(UsageError):
+    """A blocking call was made on a running event loop."""
+
+    code = "sync_call_on_loop"
+
+    def __init__(self, name: str, instead: str) -> None:
+        super().__init__(f"{name}() would block the running event loop; await {instead}() instead")
+
+
+class SettledTwice(UsageError):
+    """A run settles its job once."""
+
+    code = "settled_twice"
+
+    def __init__(self, job_id: str) -> None:
+        super().__init__(f"job {job_id} was already settled in this run; settle() is called once")
+
+
+class NeedsImmediate(UsageError):
+    """A SQLite transaction that began by reading cannot become a writing one."""
+
+    code = "needs_begin_immediate"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this SQLite transaction began by reading and another writer came between; "
+            "start it with BEGIN IMMEDIATE, then enqueue in it"
+        )
+
+
+class JobNotFound(TenureError):
+    """There is no such job."""
+
+    code = "job_not_found"
+
+    def __init__(self, job_id: str) -> None:
+        super().__init__(f"there is no job {job_id}")
+        self.job_id = job_id
+
+
+class LeaseLost(TenureError):
+    """The job has another holder, or none: this one may change nothing."""
+
+    code = "lease_lost"
+
+    def __init__(self, job_id: str, fence: int) -> None:
+        super().__init__(f"job {job_id} is no longer held with fence {fence}; nothing was written")
+        self.job_id = job_id
+        self.fence = fence
+
+
+class MoveRefused(TenureError):
+    """The job's state does not allow the operator's move."""
+
+    code = "move_refused"
+
+    def __init__(self, job_id: str, move: str, state: str, advice: str = "") -> None:
+        super().__init__(
+            f"cannot {move} job {job_id}: it is {state}{'; ' if advice else ''}{advice}"
+        )
+        self.job_id = job_id
+        self.state = state
+
+
+class VersionConflict(TenureError):
+    """The record was changed by somebody else since it was read."""
+
+    code = "version_conflict"
+    retryable = True
+
+    def __init__(self, collection: str, name: str) -> None:
+        super().__init__(f"{collection}/{name} was changed meanwhile; read it again")
+
+
+class StoreError(TenureError):
+    """The database did not do what it should."""
+
+    code = "store_error"
+    retryable = True
+
+
+class StoreUnavailable(StoreError):
+    """The database cannot be reached, or the connection broke."""
+
+    code = "store_unavailable"
+
+
+class CommitUnknown(StoreUnavailable):
+    """The connection broke at COMMIT: the change may or may not have happened."""
+
+    code = "commit_unknown"
+
+
+class UnsupportedDatabase(StoreError):
+    """The database is older than supported, or lacks what is needed."""
+
+    code = "unsupported_database"
+    retryable = False
+
+
+class MigrationsPending(StoreError):
+    """The schema is older than this code."""
+
+    code = "migrations_pending"
+    retryable = False
+
+    def __init__(self, have: int, need: int) -> None:
+        super().__init__(
+            f"the schema is at version {have} and this code needs {need}; run: tenure migrate"
+        )
+
+
+class CodeTooOld(StoreError):
+    """The schema no longer serves this code."""
+
+    code = "code_too_old"
+    retryable = False
+
+    def __init__(self, code_version: int, serves: int) -> None:
+        super().__init__(
+            f"the schema serves code of schema version {serves} and newer; this code is at "
+            f"{code_version}: upgrade tenure in this program"
+        )

@@ -1,0 +1,68 @@
+"""An error as data: what the attempt history keeps. Nothing here grows without bound."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+MESSAGE_LIMIT = 2_000
+TRACEBACK_LIMIT = 8_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Type, message, code and capped traceback of an error."""
+
+    type: str
+    message: str = ""
+    code: str | None = None
+    traceback: str | None = None
+
+    @classmethod
+    def of(cls, error: BaseException) -> Failure:
+        """Describe a caught exception; one that crossed a process brings its own description."""
+        carried = getattr(error, "failure", None)
+        if isinstance(carried, cls):
+            return carried
+        code = getattr(error, "code", None)
+        return cls(
+            type=type(error).__qualname__,
+            message=_storable(str(error))[:MESSAGE_LIMIT],
+            code=code if isinstance(code, str) else None,
+            traceback=_tail(error),
+        )
+
+    def to_json(self) -> str:
+        """The form that is stored."""
+        return json.dumps(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The form that is shown."""
+        return {
+            "type": self.type,
+            "message": self.message,
+            "code": self.code,
+            "traceback": self.traceback,
+        }
+
+
+def _tail(error: BaseException) -> str:
+    """From the handler's own frames on; the end of a traceback tells more than its beginning."""
+    frames = error.__traceback__
+    while frames is not None and _ours(frames):
+        frames = frames.tb_next
+    lines = traceback.format_exception(type(error), error, frames or error.__traceback__)
+    text = _storable("".join(lines))
+    return text if len(text) <= TRACEBACK_LIMIT else "… " + text[-TRACEBACK_LIMIT:]
+
+
+def _ours(frames: TracebackType) -> bool:
+    return str(frames.tb_frame.f_globals.get("__name__", "")).startswith("tenure.worker")
+
+
+def _storable(text: str) -> str:
+    """Lone surrogates and NUL cannot be stored by every database."""
+    return text.encode("utf-8", "backslashreplace").decode().replace("\x00", "\\x00")

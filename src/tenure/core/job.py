@@ -1,0 +1,132 @@
+"""A job: what is asked for (NewJob), what is stored (Job), and its states."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+DEFAULT_QUEUE = "default"
+DEFAULT_PRIORITY = 2
+DEFAULT_MAX_ATTEMPTS = 5
+
+
+class State(StrEnum):
+    """Where a job is. The first two are open, the others final."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    DEAD = "dead"
+    CANCELED = "canceled"
+    NOT_FOUND = "not_found"
+    SKIPPED = "skipped"
+
+    @property
+    def final(self) -> bool:
+        """No worker will touch the job again unless an operator says so."""
+        return self not in OPEN_STATES
+
+
+OPEN_STATES = (State.QUEUED, State.RUNNING)
+FINAL_STATES = tuple(state for state in State if state not in OPEN_STATES)
+DEAD_LETTERS = (State.FAILED, State.DEAD)
+
+
+class KeyMode(StrEnum):
+    """What a second enqueue under a live unique key does.
+
+    keep: nothing, the job already there is the answer; another payload is a KeyConflict.
+    replace: the waiting job takes the new payload and priority, and its time if one is given.
+    debounce: like replace, and its start is put off again, counted from now.
+    A job that runs already is never changed: there the rule of keep holds.
+    """
+
+    KEEP = "keep"
+    REPLACE = "replace"
+    DEBOUNCE = "debounce"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UniqueKey:
+    """One job per (tenant, kind, value): while unfinished, or for `window_seconds` from now."""
+
+    value: str
+    mode: KeyMode = KeyMode.KEEP
+    window_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewJob:
+    """A job to add. `payload` is JSON text already; `delay_seconds` counts on the store's clock."""
+
+    kind: str
+    payload: str = "{}"
+    queue: str = DEFAULT_QUEUE
+    priority: int = DEFAULT_PRIORITY
+    tenant: str = ""
+    owner: str | None = None
+    key: UniqueKey | None = None
+    run_at: datetime | None = None
+    delay_seconds: float = 0.0
+    expires_at: datetime | None = None
+    expires_seconds: float | None = None
+    max_attempts: int = DEFAULT_MAX_ATTEMPTS
+    correlation_id: str | None = None
+    trace: str | None = None
+    enqueued_by: str | None = None
+    ordering_key: str | None = None
+    batch_id: str | None = None
+    seq: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A job as it is stored. `payload` and `result` are JSON text, absent from lists."""
+
+    id: str
+    kind: str
+    queue: str
+    state: State
+    priority: int
+    tenant: str
+    owner: str | None
+    attempt: int
+    max_attempts: int
+    fence: int
+    hold: int
+    run_at: datetime
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    expires_at: datetime | None
+    lease_owner: str | None
+    lease_until: datetime | None
+    cancel_requested: bool
+    key: str | None
+    reason: str | None
+    progress: float | None
+    progress_note: str | None
+    correlation_id: str | None
+    trace: str | None
+    enqueued_by: str | None
+    ordering_key: str | None
+    batch_id: str | None
+    seq: int | None
+    snoozes: int
+    refunds: int
+    payload: str | None = None
+    result: str | None = None
+
+    @property
+    def arguments(self) -> Any:
+        """The payload, decoded; None where it was not read."""
+        return None if self.payload is None else json.loads(self.payload)
+
+    @property
+    def value(self) -> Any:
+        """What the handler returned, decoded; None where there is nothing."""
+        return None if self.result is None else json.loads(self.result)

@@ -1,0 +1,59 @@
+"""A claim: who holds a job, under which fence, and what to do about holders that went silent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to change one running job. The fence decides, not the owner's name."""
+
+    job_id: str
+    fence: int
+    owner: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedJob:
+    """What a worker needs to run a job once."""
+
+    lease: Lease
+    kind: str
+    queue: str
+    payload: str
+    priority: int
+    tenant: str
+    owner: str | None
+    attempt: int
+    max_attempts: int
+    snoozes: int
+    refunds: int
+    correlation_id: str | None
+    trace: str | None
+    cancel_requested: bool
+    started_at: datetime
+
+    @property
+    def id(self) -> str:
+        """The job's id."""
+        return self.lease.job_id
+
+
+class Recovery(StrEnum):
+    """What becomes of a job whose lease ran out."""
+
+    AGAIN = "again"
+    BURY = "bury"
+    CANCEL = "cancel"
+
+
+def recover(*, attempt: int, max_attempts: int, cancel_requested: bool) -> Recovery:
+    """A crash counts like an error: the attempt is spent, and the last one buries the job."""
+    if cancel_requested:
+        return Recovery.CANCEL
+    if attempt >= max_attempts:
+        return Recovery.BURY
+    return Recovery.AGAIN

@@ -1,0 +1,102 @@
+"""What a handler says about its run. Return one or raise one; a plain return value is `Done`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tenure.core.failure import Failure
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The handler returned. `result` is JSON text, or None."""
+
+    result: str | None = None
+
+
+class Outcome(Exception):
+    """An ending that a handler chooses by returning or raising it."""
+
+    def __init__(self, message: str = "", *, code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+
+    @property
+    def failure(self) -> Failure:
+        """The facts for the history."""
+        cause = self.__cause__
+        if cause is not None:
+            described = Failure.of(cause)
+            return Failure(
+                type=described.type,
+                message=self.message or described.message,
+                code=self.code or described.code,
+                traceback=described.traceback,
+            )
+        return Failure(type=type(self).__name__, message=self.message, code=self.code)
+
+
+class Retry(Outcome):
+    """Try again: after `delay` seconds, or as the retry policy says."""
+
+    def __init__(
+        self, message: str = "", *, delay: float | None = None, code: str | None = None
+    ) -> None:
+        super().__init__(message, code=code)
+        self.delay = delay
+
+
+class Fail(Outcome):
+    """A permanent error: no further attempt."""
+
+
+class Snooze(Outcome):
+    """Not yet: run again after `seconds`. Costs no attempt; the number of snoozes is bounded."""
+
+    def __init__(self, seconds: float, message: str = "") -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
+class NotFound(Outcome):
+    """What the job is about does not exist."""
+
+
+class Skip(Outcome):
+    """There is nothing to do."""
+
+
+class Cancel(Outcome):
+    """The job is called off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The handler raised something else; the policy says whether that is worth another try."""
+
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class TimedOut:
+    """The handler ran past its limit."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The worker gives the job back unfinished: it is shutting down."""
+
+
+Ending = Done | Outcome | Raised | TimedOut | Released
+"""Everything a run can end with. `decide` turns it into a settlement."""
+
+
+def as_ending(value: Any, encode: Any) -> Ending:
+    """A handler's return value as an ending: an Outcome as it is, all else a result."""
+    if isinstance(value, Outcome):
+        return value
+    return Done(None if value is None else encode(value))

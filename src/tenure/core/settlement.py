@@ -1,0 +1,145 @@
+"""The one place where the ending of a run becomes what is written. Pure: values in, a value out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tenure.core.failure import Failure
+from tenure.core.job import State
+from tenure.core.lease import ClaimedJob, Lease
+from tenure.core.outcome import (
+    Cancel,
+    Done,
+    Ending,
+    Fail,
+    NotFound,
+    Outcome,
+    Raised,
+    Released,
+    Retry,
+    Skip,
+    Snooze,
+    TimedOut,
+)
+from tenure.core.retry import Random, RetryPolicy
+
+MAX_REFUNDS = 10
+MAX_SNOOZES = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """The write that ends a run. `entry` names its history line; a success needs none."""
+
+    lease: Lease
+    state: State
+    entry: str | None = None
+    delay_seconds: float = 0.0
+    result: str | None = None
+    reason: str | None = None
+    failure: Failure | None = None
+    refund: bool = False
+    snooze: bool = False
+
+
+def decide(job: ClaimedJob, ending: Ending, policy: RetryPolicy, random: Random) -> Settlement:
+    """What is written when `job` ends like this under `policy`."""
+    match ending:
+        case Done(result):
+            return Settlement(lease=job.lease, state=State.SUCCEEDED, result=result)
+        case Released():
+            return _release(job)
+        case Snooze():
+            return _snooze(job, ending)
+        case Cancel():
+            return _final(job, State.CANCELED, "canceled", ending, reason="canceled")
+        case NotFound():
+            return _final(job, State.NOT_FOUND, "not_found", ending)
+        case Skip():
+            return _final(job, State.SKIPPED, "skipped", ending)
+        case Fail():
+            return _final(job, State.FAILED, "failed", ending, reason=ending.code or "permanent")
+        case Raised(error) if policy.permanent(error):
+            return _fail(job, Failure.of(error))
+        case _:
+            return _again(job, ending, policy, random)
+
+
+def _again(job: ClaimedJob, ending: Ending, policy: RetryPolicy, random: Random) -> Settlement:
+    """A failed attempt: once more after the backoff, or buried when it was the last."""
+    failure, entry = _failure(ending)
+    if job.cancel_requested:
+        return Settlement(
+            lease=job.lease, state=State.CANCELED, entry=entry, reason="canceled", failure=failure
+        )
+    if job.attempt >= job.max_attempts:
+        return Settlement(
+            lease=job.lease, state=State.DEAD, entry=entry, reason="exhausted", failure=failure
+        )
+    asked = ending.delay if isinstance(ending, Retry) else None
+    delay = policy.delay(job.attempt, random) if asked is None else asked
+    return Settlement(
+        lease=job.lease, state=State.QUEUED, entry=entry, delay_seconds=delay, failure=failure
+    )
+
+
+def _failure(ending: Ending) -> tuple[Failure, str]:
+    match ending:
+        case Raised(error):
+            return Failure.of(error), "error"
+        case TimedOut(seconds):
+            message = f"ran longer than its limit of {seconds:g} s"
+            return Failure(type="Timeout", message=message, code="timeout"), "timeout"
+        case Outcome():
+            return ending.failure, "error"
+        case _:
+            raise TypeError(f"{ending!r} is not a failure")
+
+
+def _fail(job: ClaimedJob, failure: Failure) -> Settlement:
+    return Settlement(
+        lease=job.lease,
+        state=State.FAILED,
+        entry="failed",
+        reason=failure.code or "permanent",
+        failure=failure,
+    )
+
+
+def _final(
+    job: ClaimedJob, state: State, entry: str, ending: Outcome, reason: str | None = None
+) -> Settlement:
+    failure = ending.failure if ending.message or state is State.FAILED else None
+    return Settlement(lease=job.lease, state=state, entry=entry, reason=reason, failure=failure)
+
+
+def _snooze(job: ClaimedJob, ending: Snooze) -> Settlement:
+    """Not yet. Costs no attempt, so it must be bounded in another way."""
+    if job.cancel_requested:
+        return _final(job, State.CANCELED, "canceled", ending, reason="canceled")
+    if job.snoozes >= MAX_SNOOZES:
+        message = f"snoozed {job.snoozes} times, which is the limit"
+        return _fail(job, Failure(type="Snooze", message=message, code="snoozed_too_often"))
+    return Settlement(
+        lease=job.lease,
+        state=State.QUEUED,
+        entry="snoozed",
+        delay_seconds=ending.seconds,
+        failure=ending.failure if ending.message else None,
+        refund=True,
+        snooze=True,
+    )
+
+
+def _release(job: ClaimedJob) -> Settlement:
+    """Given back by a worker that stops: the attempt is refunded, a bounded number of times."""
+    if job.cancel_requested:
+        return Settlement(
+            lease=job.lease, state=State.CANCELED, entry="canceled", reason="canceled"
+        )
+    refund = job.refunds < MAX_REFUNDS
+    if not refund and job.attempt >= job.max_attempts:
+        return Settlement(
+            lease=job.lease, state=State.DEAD, entry="released", reason="released_too_often"
+        )
+    return Settlement(lease=job.lease, state=State.QUEUED, entry="released", refund=refund)
