@@ -1,0 +1,366 @@
+"""What a store promises. The numbers are those of `docs/store-contract.md` and of the suite.
+
+Nothing here speaks SQL: a store that keeps its jobs elsewhere fits behind it, and says by
+`capabilities` what it cannot do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol
+
+from tenure.core.filter import JobFilter
+from tenure.core.job import Job, NewJob, State
+from tenure.core.lease import ClaimedJob, Lease
+from tenure.core.page import Page
+from tenure.core.settlement import Settlement
+
+
+class Capability(StrEnum):
+    """What not every store can do."""
+
+    TRANSACTIONS = "transactions"
+    LOCKS = "locks"
+    RECORDS = "records"
+    HISTORY = "history"
+    UNIQUE_KEYS = "unique_keys"
+    PAUSE = "pause"
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """The answer to one NewJob. `created` is False where its unique key named a job already."""
+
+    id: str
+    created: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimRequest:
+    """Who asks, for which kinds, and how many slots are free in each queue."""
+
+    owner: str
+    kinds: Collection[str]
+    slots: Mapping[str, int]
+    lease_seconds: float
+    turn: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a claim brought, and what it ended on the way: abandoned jobs, expired ones."""
+
+    jobs: Sequence[ClaimedJob] = ()
+    ended: Sequence[tuple[str, State, str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """The answer to a heartbeat, by job id."""
+
+    lost: frozenset[str] = frozenset()
+    cancel: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line that a handler wrote about its job."""
+
+    message: str
+    level: str = "info"
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """News of a running job, written under its fence."""
+
+    lease: Lease
+    progress: float | None = None
+    note: str | None = None
+    lines: Sequence[LogLine] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One line of a job's history: a run that did not simply succeed, or an operator's move."""
+
+    fence: int
+    attempt: int
+    entry: str
+    worker: str | None
+    started_at: datetime | None
+    finished_at: datetime
+    failure: dict[str, Any] | None = None
+
+    @property
+    def duration_seconds(self) -> float | None:
+        """How long the run took, where it ran."""
+        return (
+            None
+            if self.started_at is None
+            else (self.finished_at - self.started_at).total_seconds()
+        )
+
+
+class Move(StrEnum):
+    """What an operator may do to jobs."""
+
+    CANCEL = "cancel"
+    RETRY = "retry"
+    REPRIORITISE = "reprioritise"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """An operator's move, and who makes it."""
+
+    move: Move
+    actor: str = "operator"
+    priority: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """How many jobs of this chunk matched, were changed, or could not be; `next` goes on."""
+
+    matched: int = 0
+    changed: int = 0
+    refused: Sequence[str] = ()
+    next: str | None = None
+
+
+class Transaction(Protocol):
+    """An open transaction of the store. `connection` is the driver's own."""
+
+    connection: Any
+
+    def execute(self, sql: str, parameters: Any = ()) -> Any:
+        """Run the caller's own statement in it, in the driver's parameter style."""
+        ...
+
+
+class JobStore(Protocol):
+    """Jobs. Every write takes an optional transaction; times are the store's own clock."""
+
+    def add(self, jobs: Sequence[NewJob], tx: Any = None) -> list[Added]:
+        """All or none (1, 5, 6). `tx` may be a Transaction or a driver's own open connection."""
+        ...
+
+    async def add_async(self, jobs: Sequence[NewJob], tx: Any) -> list[Added]:
+        """The same in a transaction of an async driver."""
+        ...
+
+    def claim(self, request: ClaimRequest) -> Claim:
+        """Due jobs of known kinds within the slots, best first, each under one live lease (2, 4,
+        7, 8, 11, 14). Leases that ran out are claimed again, or buried when attempts are used up.
+        """
+        ...
+
+    def extend(self, leases: Sequence[Lease], seconds: float) -> Extension:
+        """Prolongs what is still held, says what is lost and what is to be cancelled (2, 3)."""
+        ...
+
+    def report(self, reports: Sequence[Report], tx: Any = None) -> frozenset[str]:
+        """Progress and log lines under the fence; answers the ids that were refused (3)."""
+        ...
+
+    def settle(self, settlements: Sequence[Settlement], tx: Any = None) -> frozenset[str]:
+        """Writes only where the fence still matches; answers the ids that were applied (3, 6)."""
+        ...
+
+    async def settle_async(self, settlements: Sequence[Settlement], tx: Any) -> frozenset[str]:
+        """The same in a transaction of an async driver."""
+        ...
+
+    def get(self, job_id: str) -> Job | None:
+        """One job, with payload and result."""
+        ...
+
+    def page(self, where: JobFilter, limit: int = 50, after: str | None = None) -> Page[Job]:
+        """Newest first, without payloads; `after` is a cursor."""
+        ...
+
+    def count(self, where: JobFilter) -> Mapping[State, int]:
+        """How many match, by state."""
+        ...
+
+    def change(
+        self, where: JobFilter, change_: Change, after: str | None = None, limit: int = 500
+    ) -> Changed:
+        """One bounded chunk of an operator's move; never silently touches a running job."""
+        ...
+
+    def purge(self, where: JobFilter, before: datetime, limit: int = 500) -> int:
+        """Removes finished jobs; failed and dead stay unless the filter names them."""
+        ...
+
+    def history(self, job_id: str) -> Sequence[Attempt]:
+        """What happened to it, oldest first."""
+        ...
+
+    def logs(self, job_id: str, limit: int = 500) -> Sequence[LogLine]:
+        """What its handlers said, oldest first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLock:
+    """A named lease with a fence."""
+
+    name: str
+    owner: str
+    fence: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Depth:
+    """Open jobs of one queue, kind and state."""
+
+    queue: str
+    kind: str
+    state: State
+    jobs: int
+    oldest_run_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueState:
+    """A queue that was paused or resumed at some time."""
+
+    name: str
+    paused: bool
+    since: datetime | None
+    by: str | None
+
+
+class QueueStore(Protocol):
+    """Queues as operators see them."""
+
+    def pause(self, name: str, actor: str) -> None:
+        """No job of it is claimed until resumed, by any worker."""
+        ...
+
+    def resume(self, name: str, actor: str) -> None:
+        """Claim from it again."""
+        ...
+
+    def list(self) -> Sequence[QueueState]:
+        """Those that were ever paused."""
+        ...
+
+    def depths(self) -> Sequence[Depth]:
+        """How much is open, by queue, kind and state."""
+        ...
+
+    def overdue(self, grace_seconds: float) -> int:
+        """Running jobs whose lease ran out so long ago that some worker should have noticed."""
+        ...
+
+
+class LockStore(Protocol):
+    """Singletons on any database: a lock is a leased row, never an open transaction."""
+
+    def acquire(self, name: str, owner: str, seconds: float) -> HeldLock | None:
+        """The lock, unless somebody else holds it now."""
+        ...
+
+    def renew(self, lock: HeldLock, seconds: float) -> bool:
+        """Whether it is still held."""
+        ...
+
+    def release(self, lock: HeldLock) -> bool:
+        """Give it back; False when it was lost before."""
+        ...
+
+    def list(self) -> Sequence[HeldLock]:
+        """Those held now."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A small typed thing with an optimistic version."""
+
+    collection: str
+    name: str
+    data: dict[str, Any] = field(default_factory=dict)
+    version: int = 0
+    updated_at: datetime | None = None
+
+
+class RecordStore(Protocol):
+    """Small records: workers, queues, schedules, endpoints."""
+
+    def put(self, record: Record, tx: Any = None) -> Record:
+        """Version 0 creates; another version must be the present one, else VersionConflict."""
+        ...
+
+    def upsert(self, record: Record, tx: Any = None) -> None:
+        """Write whatever the version: the last writer wins."""
+        ...
+
+    def find(self, collection: str, name: str) -> Record | None:
+        """One record."""
+        ...
+
+    def list(self, collection: str, after: str = "", limit: int = 500) -> Sequence[Record]:
+        """In order of name, from behind `after`."""
+        ...
+
+    def remove(self, collection: str, name: str, tx: Any = None) -> bool:
+        """Whether there was one."""
+        ...
+
+
+class Store(Protocol):
+    """What `open_store` gives."""
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What it can do."""
+        ...
+
+    @property
+    def jobs(self) -> JobStore:
+        """Jobs."""
+        ...
+
+    @property
+    def queues(self) -> QueueStore:
+        """Queues."""
+        ...
+
+    @property
+    def locks(self) -> LockStore:
+        """Locks."""
+        ...
+
+    @property
+    def records(self) -> RecordStore:
+        """Small records."""
+        ...
+
+    def now(self) -> datetime:
+        """The store's clock."""
+        ...
+
+    def transaction(self) -> AbstractContextManager[Any]:
+        """A transaction of our own."""
+        ...
+
+    def adopt(self, tx: Any) -> AbstractContextManager[Any]:
+        """The caller's own open connection or session as a transaction of the store."""
+        ...
+
+    def is_async(self, tx: Any) -> bool:
+        """Whether this connection or session must be awaited."""
+        ...
+
+    def close(self) -> None:
+        """Close every connection of this process."""
+        ...

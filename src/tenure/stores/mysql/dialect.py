@@ -1,0 +1,284 @@
+"""The PyMySQL driver for MariaDB and MySQL: READ COMMITTED, rows locked by primary key.
+
+A query may have several steps. What a SELECT step finds in its first column is `:ids` in the steps
+after it, a step that needs ids is left out where there are none, and the rows of the last SELECT
+are the answer. A step marked /*again*/ goes on from the last row until it finds no further one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import Any
+
+import pymysql
+from pymysql.constants import SERVER_STATUS
+from pymysql.cursors import Cursor
+
+from tenure.core.errors import StoreError, UnsupportedDatabase
+from tenure.stores.mysql.trouble import trouble
+from tenure.stores.sql.dialect import Trouble
+from tenure.stores.sql.queries import Queries, to_pyformat
+from tenure.stores.sql.statement import Batch, Row, Rows, Statement
+
+OLDEST_MARIADB = (10, 6, 0)
+OLDEST_MYSQL = (8, 0, 19)
+CONNECT_SECONDS = 10.0
+ROW_MARK = "/*row*/"
+AGAIN_MARK = "/*again*/"
+
+# The smallest usual max_allowed_packet is 16 MB, and quoting may double what is sent.
+STATEMENT_BYTES = 4_000_000
+
+# Long lists of ids stay lists: MariaDB would turn them into a sub-select and lock the whole table.
+SETTINGS = (
+    "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+    "SET time_zone = '+00:00', innodb_lock_wait_timeout = 20, "
+    "sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION' "
+    "/*M! , in_predicate_conversion_threshold = 0 */",
+)
+
+# A server that died without a word is noticed within half a minute or so.
+SOCKET_OPTIONS = (
+    (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
+    (socket.IPPROTO_TCP, "TCP_NODELAY", 1),
+    (socket.IPPROTO_TCP, "TCP_KEEPIDLE", 20),
+    (socket.IPPROTO_TCP, "TCP_KEEPINTVL", 5),
+    (socket.IPPROTO_TCP, "TCP_KEEPCNT", 3),
+    (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", 30_000),
+)
+
+
+class MysqlDialect:
+    """See `tenure.stores.sql.dialect.Dialect`."""
+
+    name = "mysql"
+    package = "tenure.stores.mysql"
+    single_writer = False
+
+    def __init__(self, *, host: str, port: int, user: str, password: str, database: str) -> None:
+        self.host, self.port, self.database = host, port, database
+        self._user, self._password = user, password
+
+    def connect(self) -> Any:
+        """Autocommit: transactions begin and end where we say so."""
+        connection = pymysql.connect(
+            host=self.host,
+            port=self.port,
+            user=self._user,
+            password=self._password,
+            database=self.database,
+            charset="utf8mb4",
+            autocommit=True,
+            program_name="tenure",
+            defer_connect=True,
+        )
+        connection.connect(_socket(self.host, self.port))
+        for setting in SETTINGS:
+            _ask(connection, setting)
+        return connection
+
+    def begin(self, connection: Any) -> None:
+        """Named, because SET autocommit = 0 would begin at a moment of its own."""
+        connection.begin()
+
+    def commit(self, connection: Any) -> None:
+        """A deadlock that somebody swallowed, or DDL, has ended the transaction before us."""
+        if not connection.server_status & SERVER_STATUS.SERVER_STATUS_IN_TRANS:
+            raise StoreError(
+                "the transaction had ended before its commit: a deadlock took it back, or a "
+                "statement such as CREATE TABLE committed it"
+            )
+        connection.commit()
+
+    def rollback(self, connection: Any) -> None:
+        """Harmless where there is nothing to roll back."""
+        connection.rollback()
+
+    def close(self, connection: Any) -> None:
+        """Without complaint."""
+        with suppress(pymysql.Error):
+            connection.close()
+
+    def execute(self, connection: Any, queries: Queries, statement: Statement) -> Rows:
+        """All steps, for each row or each part of the batch."""
+        query = queries.get(statement.name, statement.where)
+        with connection.cursor(Cursor) as cursor:
+            if ROW_MARK in query.steps[0]:
+                return _insert(cursor, query.steps[0], statement)
+            found: Rows = []
+            for values in self._rounds(statement, query.each):
+                found += _run(cursor, query.steps, values)
+            return found
+
+    def values(self, statement: Statement) -> Mapping[str, Any]:
+        """A batch travels as JSON; an empty list would be no SQL, and NULL is in no list."""
+        values = {
+            name: [None] if value == [] else value for name, value in statement.values.items()
+        }
+        if statement.batch is not None:
+            values["rows"] = _json(statement.batch)
+        return values
+
+    def trouble(self, error: BaseException) -> Trouble:
+        """By the server's or the driver's number."""
+        return trouble(error)
+
+    def version(self, connection: Any) -> str:
+        """Which of the two, and its version."""
+        product, found = read_version(_ask(connection, "SELECT VERSION()"))
+        return f"{product} {_dotted(found)}"
+
+    def check(self, connection: Any) -> None:
+        """SKIP LOCKED and JSON_TABLE are needed."""
+        check_version(_ask(connection, "SELECT VERSION()"))
+
+    def has_table(self, connection: Any, name: str) -> bool:
+        """In the database of the connection."""
+        sql = (
+            "SELECT count(*) FROM information_schema.tables "
+            "WHERE table_schema = DATABASE() AND table_name = %s"
+        )
+        return bool(_ask(connection, sql, (name,)))
+
+    @contextmanager
+    def schema_lock(self, connection: Any) -> Iterator[None]:
+        """A named lock, as DDL commits by itself; DDL waits five seconds for users of a table."""
+        digest = hashlib.blake2b(self.database.encode(), digest_size=16).hexdigest()
+        name = f"tenure_migrations:{digest}"
+        _ask(connection, "SET SESSION lock_wait_timeout = 5")
+        if _ask(connection, "SELECT GET_LOCK(%s, 30)", (name,)) != 1:
+            raise StoreError("another process has been migrating for 30 s; try again")
+        try:
+            yield
+        finally:
+            _ask(connection, "SELECT RELEASE_LOCK(%s)", (name,))
+
+    def _rounds(self, statement: Statement, each: bool) -> Iterator[Mapping[str, Any]]:
+        if statement.batch is None:
+            yield self.values(statement)
+        elif each:
+            shared = self.values(replace(statement, batch=None))
+            for row in statement.batch.rows:
+                yield {**shared, **dict(zip(statement.batch.columns, row, strict=True))}
+        else:
+            for part in _parts(statement.batch):
+                yield self.values(replace(statement, batch=part))
+
+
+def _socket(host: str, port: int) -> socket.socket:
+    """A connection whose end is noticed, as far as the system can do that."""
+    connected = socket.create_connection((host, port), CONNECT_SECONDS)
+    for level, name, value in SOCKET_OPTIONS:
+        if (option := getattr(socket, name, None)) is not None:
+            connected.setsockopt(level, option, value)
+    return connected
+
+
+def _ask(connection: Any, sql: str, values: tuple[Any, ...] = ()) -> Any:
+    """The first column of the first row, where there is one."""
+    with connection.cursor(Cursor) as cursor:
+        cursor.execute(sql, values)
+        return cursor.fetchone()[0] if cursor.description else None
+
+
+def _run(cursor: Cursor, steps: Sequence[str], values: Mapping[str, Any]) -> Rows:
+    """The steps of a query, as this module's docstring tells."""
+    values = dict(values)
+    found: Rows = []
+    for step in steps:
+        if ":ids" in step and values.get("ids") in ([], [None]):
+            continue
+        if step.startswith(AGAIN_MARK):
+            found += _go_on(cursor, to_pyformat(step), values, found)
+            continue
+        cursor.execute(to_pyformat(step), values)
+        if cursor.description:
+            found = list(cursor.fetchall())
+            values["ids"] = [row[0] for row in found]
+    return found
+
+
+def _go_on(cursor: Cursor, step: str, values: Mapping[str, Any], found: Rows) -> Iterator[Row]:
+    """From row to row: the columns of the last one are parameters of the step."""
+    names = [column[0] for column in cursor.description or ()]
+    last = found[-1:]
+    for _ in range(len(found), int(values["lanes"])):
+        if not last:
+            return
+        cursor.execute(step, {**values, **dict(zip(names, last[0], strict=True))})
+        last = list(cursor.fetchall())
+        yield from last
+
+
+def _insert(cursor: Cursor, step: str, statement: Statement) -> Rows:
+    """One INSERT for as many rows as fit; its ids follow each other in the order of the rows."""
+    head, row, tail = to_pyformat(step).split(ROW_MARK)
+    found: Rows = []
+    for texts in _row_texts(cursor, row, statement):
+        cursor.execute(head + ",".join(texts) + tail)
+        first = int(cursor.lastrowid or 0)
+        cursor.execute("SELECT @@auto_increment_increment")
+        ((distance,),) = cursor.fetchall()
+        found += [(first + place * distance,) for place in range(len(texts))]
+    return found
+
+
+def _row_texts(cursor: Cursor, template: str, statement: Statement) -> Iterator[list[str]]:
+    batch = statement.batch or Batch((), ())
+    rows = (dict(zip(batch.columns, row, strict=True)) for row in batch.rows)
+    texts = (cursor.mogrify(template, {**statement.values, **row}) for row in rows)
+    yield from _fitting(texts)
+
+
+def _parts(batch: Batch) -> Iterator[Batch]:
+    """The batch, split where its JSON is too long for one statement."""
+    rows = iter(batch.rows)
+    for texts in _fitting(_json(Batch(batch.columns, [row])) for row in batch.rows):
+        yield Batch(batch.columns, [next(rows) for _ in texts])
+
+
+def _fitting(texts: Iterator[str]) -> Iterator[list[str]]:
+    """Groups of texts that are sent together."""
+    group: list[str] = []
+    size = 0
+    for text in texts:
+        if group and size + len(text) > STATEMENT_BYTES:
+            yield group
+            group, size = [], 0
+        group.append(text)
+        size += len(text)
+    if group:
+        yield group
+
+
+def _json(batch: Batch) -> str:
+    """What is None is left out: a missing member is NULL to every JSON_TABLE, a null not always."""
+    members = (zip(batch.columns, row, strict=True) for row in batch.rows)
+    return json.dumps([{name: v for name, v in row if v is not None} for row in members])
+
+
+def read_version(text: str) -> tuple[str, tuple[int, ...]]:
+    """Product and numbers out of the server's own words, such as 10.11.19-MariaDB-0+deb12u1."""
+    product = "MariaDB" if "mariadb" in text.lower() else "MySQL"
+    found = re.match(r"(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)", text)
+    return product, tuple(map(int, found.groups())) if found else (0,)
+
+
+def check_version(text: str) -> None:
+    """Raise where the server is too old."""
+    product, found = read_version(text)
+    oldest = OLDEST_MARIADB if product == "MariaDB" else OLDEST_MYSQL
+    if found < oldest:
+        raise UnsupportedDatabase(
+            f"{product} {_dotted(found)} is too old: Tenure needs {_dotted(oldest)} or newer"
+        )
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))

@@ -1,0 +1,243 @@
+-- Rows are locked and changed by primary key. FORCE INDEX says so, because the server would rather
+-- scan a small table, and wait there for rows that other transactions hold.
+
+-- fragment: now
+-- The clock at the statement. UTC, so that neither a session's time zone nor a change to winter
+-- time matters; constant within the statement, so that it can bound an index.
+TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6))
+
+-- fragment: claimed
+-- What a worker needs to run a job, in the order of rows.claimed().
+id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
+snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at
+
+-- name: add_jobs
+-- Jobs without a unique key; what stands between the marks is repeated for every row, because the
+-- ids of one INSERT with VALUES follow each other.
+INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
+    max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
+    created_at)
+VALUES
+/*row*/ (:kind, :queue, :priority, :tenant, :owner, :payload, coalesce(:run_at, {now} + :delay),
+    coalesce(:expires_at, {now} + :expires_delay), :max_attempts, :correlation_id, :trace,
+    :enqueued_by, :ordering_key, :bucket, :batch_id, :seq, {now}) /*row*/
+
+-- name: add_keyed_jobs
+-- each
+-- The unique index decides, whatever the concurrency. A key that is taken is counted on its job, so
+-- that the row itself tells whether it is new: the count of affected rows depends on the client.
+INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
+    max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
+    unique_key, payload_hash, created_at)
+VALUES (:kind, :queue, :priority, :tenant, :owner, :payload, coalesce(:run_at, {now} + :delay),
+    coalesce(:expires_at, {now} + :expires_delay), :max_attempts, :correlation_id, :trace,
+    :enqueued_by, :ordering_key, :bucket, :batch_id, :seq, :unique_key, :payload_hash, {now})
+ON DUPLICATE KEY UPDATE repeats = repeats + 1, id = LAST_INSERT_ID(id);
+SELECT id, tenant, kind, unique_key FROM tenure_jobs WHERE id = LAST_INSERT_ID() AND repeats = 0
+
+-- name: find_keyed_jobs
+-- each
+-- Who holds the key now: a locking read, as the caller's transaction may see the past otherwise.
+SELECT id, tenant, kind, unique_key, payload_hash, state
+FROM tenure_jobs FORCE INDEX (tenure_jobs_key)
+WHERE tenant = :tenant AND kind = :kind AND live_key = :unique_key
+LOCK IN SHARE MODE
+
+-- name: lock_waiting
+-- Ours to change until the end of the transaction, if it still waits.
+SELECT id FROM tenure_jobs WHERE id = :id AND state = 0 FOR UPDATE
+
+-- name: add_payloads
+-- each
+-- Large payloads live beside the row, which is written at every claim and settle.
+INSERT INTO tenure_payloads (job_id, payload) VALUES (:id, :payload)
+
+-- name: read_payloads
+SELECT job_id, payload FROM tenure_payloads FORCE INDEX (PRIMARY) WHERE job_id IN :ids
+
+-- name: replace_job
+-- Only a job that still waits can take another payload.
+SELECT id FROM tenure_jobs WHERE id = :id AND state = 0 FOR UPDATE;
+UPDATE tenure_jobs FORCE INDEX (PRIMARY)
+SET payload = :payload, payload_hash = :payload_hash, priority = :priority,
+    run_at = coalesce(:run_at, CASE WHEN :debounce = 1 THEN {now} + :delay ELSE run_at END)
+WHERE id IN :ids
+
+-- name: take_windows
+-- each
+-- A key with a window is free when nobody has it or its window is over. It names no job until
+-- bind_windows, in this same transaction: that is how one that was just taken is known.
+INSERT INTO tenure_keys (tenant, kind, unique_key, payload_hash, job_id, until)
+VALUES (:tenant, :kind, :unique_key, :payload_hash, NULL, {now} + :window)
+ON DUPLICATE KEY UPDATE
+    payload_hash = IF(until <= {now}, :payload_hash, payload_hash),
+    job_id = IF(until <= {now}, NULL, job_id),
+    until = IF(until <= {now}, {now} + :window, until);
+SELECT tenant, kind, unique_key FROM tenure_keys
+WHERE tenant = :tenant AND kind = :kind AND unique_key = :unique_key AND job_id IS NULL
+
+-- name: find_windows
+-- each
+-- Who has the key, with what, and in which state the job is while it is still kept.
+SELECT k.job_id, k.tenant, k.kind, k.unique_key, k.payload_hash, coalesce(j.state, 2)
+FROM tenure_keys k LEFT JOIN tenure_jobs j ON j.id = k.job_id
+WHERE k.tenant = :tenant AND k.kind = :kind AND k.unique_key = :unique_key
+LOCK IN SHARE MODE
+
+-- name: bind_windows
+-- each
+-- The key now names its job.
+UPDATE tenure_keys SET job_id = :id
+WHERE tenant = :tenant AND kind = :kind AND unique_key = :unique_key
+
+-- name: rehash_windows
+-- each
+-- The waiting job has another payload now; the key must know it.
+UPDATE tenure_keys SET payload_hash = :payload_hash
+WHERE tenant = :tenant AND kind = :kind AND unique_key = :unique_key
+
+-- name: drop_windows
+-- each
+-- Undo of take_windows when another job of the same call is refused.
+DELETE FROM tenure_keys WHERE tenant = :tenant AND kind = :kind AND unique_key = :unique_key
+
+-- name: drop_added
+-- Undo of add when another job of the same call is refused: none of them may stay.
+DELETE FROM tenure_jobs WHERE id IN :ids
+
+-- name: paused_queues
+-- A paused queue is not scanned at all.
+SELECT name FROM tenure_queues WHERE paused = 1
+
+-- name: overdue_leases
+-- Running jobs whose holder went silent and that this worker may take, bury or cancel. A row that
+-- somebody has locked is being renewed, settled or recovered at this moment.
+SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, queue
+FROM tenure_jobs FORCE INDEX (tenure_jobs_leased)
+WHERE running_until < {now}
+    AND (attempt >= max_attempts OR cancel_requested = 1 OR (kind IN :kinds AND queue IN :queues))
+ORDER BY running_until LIMIT :limit FOR UPDATE SKIP LOCKED
+
+-- name: claim_again
+-- A lease that ran out is claimed with a higher fence: the silent holder can change nothing more.
+SELECT id FROM tenure_jobs FORCE INDEX (PRIMARY)
+WHERE id IN :ids AND state = 1 FOR UPDATE;
+UPDATE tenure_jobs FORCE INDEX (PRIMARY)
+SET attempt = attempt + 1, fence = fence + 1, lease_owner = :owner,
+    lease_until = {now} + :lease, started_at = {now}, progress = NULL, progress_note = NULL
+WHERE id IN :ids;
+SELECT {claimed} FROM tenure_jobs FORCE INDEX (PRIMARY) WHERE id IN :ids
+
+-- name: expire_jobs
+-- Not started in time: called off, bounded per claim.
+SELECT id FROM tenure_jobs FORCE INDEX (tenure_jobs_expiring)
+WHERE expiring_at <= {now} ORDER BY expiring_at LIMIT :limit FOR UPDATE SKIP LOCKED;
+UPDATE tenure_jobs FORCE INDEX (PRIMARY)
+SET state = 5, reason = 'expired', finished_at = {now}, fence = fence + 1
+WHERE id IN :ids
+
+-- name: claim_lanes
+-- each
+-- The lanes of one queue, by jumping through the due index from one lane to the next: GROUP BY
+-- would read every queued job whenever the statistics are old.
+SELECT due_queue, priority, tenant FROM tenure_jobs FORCE INDEX (tenure_jobs_due)
+WHERE due_queue = :queue ORDER BY priority, tenant LIMIT 1;
+/*again*/
+(SELECT due_queue, priority, tenant FROM tenure_jobs FORCE INDEX (tenure_jobs_due)
+    WHERE due_queue = :queue AND priority = :priority AND tenant > :tenant
+    ORDER BY tenant LIMIT 1)
+UNION ALL
+(SELECT due_queue, priority, tenant FROM tenure_jobs FORCE INDEX (tenure_jobs_due)
+    WHERE due_queue = :queue AND priority > :priority ORDER BY priority, tenant LIMIT 1)
+ORDER BY priority, tenant LIMIT 1
+
+-- name: claim_take
+-- each
+-- The best due jobs of one lane; what another worker takes at this moment is passed over, and
+-- expired ones are left to expire_jobs.
+SELECT id FROM tenure_jobs FORCE INDEX (tenure_jobs_due)
+WHERE due_queue = :queue AND priority = :priority AND tenant = :tenant
+    AND run_at <= {now} AND kind IN :kinds
+    AND (expires_at IS NULL OR started_at IS NOT NULL OR expires_at > {now})
+ORDER BY run_at, id LIMIT :take FOR UPDATE SKIP LOCKED;
+UPDATE tenure_jobs FORCE INDEX (PRIMARY)
+SET state = 1, attempt = attempt + 1, fence = fence + 1,
+    lease_owner = :owner, lease_until = {now} + :lease, started_at = {now},
+    progress = NULL, progress_note = NULL
+WHERE id IN :ids;
+SELECT {claimed} FROM tenure_jobs FORCE INDEX (PRIMARY) WHERE id IN :ids
+
+-- name: extend_leases
+-- Only what is still held, in the order of ids. A row that is locked is being settled by this very
+-- holder: it counts as held, and nobody waits for it.
+SELECT j.id
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence')) r
+STRAIGHT_JOIN tenure_jobs j ON j.id = r.id
+WHERE j.fence = r.fence AND j.state = 1 FOR UPDATE SKIP LOCKED;
+UPDATE tenure_jobs FORCE INDEX (PRIMARY)
+SET lease_until = {now} + :lease WHERE id IN :ids;
+SELECT j.id, j.cancel_requested
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence')) r
+STRAIGHT_JOIN tenure_jobs j ON j.id = r.id
+WHERE j.fence = r.fence AND j.state = 1
+
+-- name: report_progress
+-- Only the present holder may speak for the job.
+SELECT j.id
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence')) r
+STRAIGHT_JOIN tenure_jobs j ON j.id = r.id
+WHERE j.fence = r.fence AND j.state = 1 FOR UPDATE;
+UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence',
+    progress DOUBLE PATH '$.progress', note LONGTEXT PATH '$.note')) r
+STRAIGHT_JOIN tenure_jobs j ON j.id = r.id
+SET j.progress = coalesce(r.progress, j.progress),
+    j.progress_note = coalesce(r.note, j.progress_note)
+WHERE j.id IN :ids AND j.fence = r.fence
+
+-- name: add_logs
+-- Lines of jobs whose fence report_progress has just checked in this transaction.
+INSERT INTO tenure_logs (job_id, fence, at, level, message)
+SELECT r.id, r.fence, coalesce(r.at, {now}), r.level, r.message
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS (place FOR ORDINALITY, id BIGINT PATH '$.id',
+    fence BIGINT PATH '$.fence', at BIGINT PATH '$.at', level LONGTEXT PATH '$.level',
+    message LONGTEXT PATH '$.message')) r
+ORDER BY r.place
+
+-- name: settle_jobs
+-- Only the present holder may settle: the fence decides, not the id. A cancel that was asked for
+-- meanwhile turns a requeue into the end. Rows are locked and changed in the order of ids.
+SELECT j.id
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence')) r
+STRAIGHT_JOIN tenure_jobs j ON j.id = r.id
+WHERE j.fence = r.fence AND j.state = 1 FOR UPDATE;
+UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence',
+    state INT PATH '$.state', delay BIGINT PATH '$.delay', result LONGTEXT PATH '$.result',
+    reason LONGTEXT PATH '$.reason', refund INT PATH '$.refund', snooze INT PATH '$.snooze')) r
+STRAIGHT_JOIN tenure_jobs j ON j.id = r.id
+SET j.state = CASE WHEN r.state = 0 AND j.cancel_requested = 1 THEN 5 ELSE r.state END,
+    j.reason = CASE WHEN r.state = 0 AND j.cancel_requested = 1 THEN 'canceled'
+        ELSE r.reason END,
+    j.finished_at = CASE WHEN r.state = 0 AND j.cancel_requested = 0 THEN NULL ELSE {now} END,
+    j.run_at = CASE WHEN r.state = 0 THEN {now} + r.delay ELSE j.run_at END,
+    j.attempt = j.attempt - r.refund, j.refunds = j.refunds + r.refund - r.snooze,
+    j.snoozes = j.snoozes + r.snooze, j.result = r.result, j.lease_until = NULL
+WHERE j.id IN :ids AND j.fence = r.fence
+
+-- name: add_history
+-- One line per (job, fence): what did not simply succeed, and operators' moves.
+INSERT INTO tenure_attempts (job_id, fence, attempt, entry, worker, started_at, finished_at,
+    failure)
+SELECT j.id, r.fence, j.attempt + r.spent, r.entry, coalesce(r.worker, j.lease_owner),
+    CASE WHEN r.worker IS NULL THEN j.started_at END, {now}, r.failure
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence',
+    spent INT PATH '$.spent', entry LONGTEXT PATH '$.entry', worker LONGTEXT PATH '$.worker',
+    failure LONGTEXT PATH '$.failure')) r
+STRAIGHT_JOIN tenure_jobs j ON j.id = r.id
+ON DUPLICATE KEY UPDATE tenure_attempts.fence = tenure_attempts.fence
+
+-- name: credit_leases
+-- Our transaction kept every renewal out for so long: leases that were alive are given that back.
+SELECT id FROM tenure_jobs FORCE INDEX (tenure_jobs_leased)
+WHERE running_until >= {now} - :held FOR UPDATE SKIP LOCKED;
+UPDATE tenure_jobs FORCE INDEX (PRIMARY)
+SET lease_until = lease_until + :held WHERE id IN :ids

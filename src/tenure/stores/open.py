@@ -1,0 +1,95 @@
+"""From a URL to a store. Nothing is opened here: the first use does that."""
+
+from __future__ import annotations
+
+import difflib
+from urllib.parse import unquote, urlsplit
+
+from tenure.core.clock import Clock
+from tenure.core.errors import StoreError, UrlError
+from tenure.stores.sql.dialect import Dialect
+from tenure.stores.sql.store import SqlStore
+
+SCHEMES = {
+    "sqlite": "sqlite",
+    "postgresql": "postgres",
+    "postgres": "postgres",
+    "mysql": "mysql",
+    "mariadb": "mysql",
+}
+EXAMPLES = "sqlite:///tenure.db, postgresql://user@host/name or mysql://user@host/name"
+
+
+def open_store(
+    url: str, *, clock: Clock | None = None, auto_migrate: bool | None = None
+) -> SqlStore:
+    """The store behind a URL. SQLite files get their schema by themselves unless told otherwise."""
+    dialect = dialect_of(url)
+    migrate = dialect.name == "sqlite" if auto_migrate is None else auto_migrate
+    return SqlStore(dialect, clock=clock, auto_migrate=migrate)
+
+
+def dialect_of(url: str) -> Dialect:
+    """Read the URL; a typo is an error that says what was meant."""
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        raise UrlError(f"{_masked(url)!r} is not a database URL; write {EXAMPLES}")
+    kind = SCHEMES.get(scheme.lower())
+    if kind is None:
+        near = difflib.get_close_matches(scheme.lower(), SCHEMES, n=1)
+        hint = f"did you mean {near[0]}://?" if near else f"write {EXAMPLES}"
+        raise UrlError(f"{scheme}:// is not a database Tenure knows; {hint}")
+    if kind == "sqlite":
+        return _sqlite(url, rest)
+    return _server(url, kind)
+
+
+def _sqlite(url: str, rest: str) -> Dialect:
+    from tenure.stores.sqlite.dialect import SqliteDialect
+
+    if not rest.startswith("/") or rest == "/":
+        raise UrlError(
+            f"{url!r} names no file; write sqlite:///relative.db or sqlite:////absolute/path.db"
+        )
+    path = unquote(rest[1:])
+    if ":memory:" in path:
+        raise UrlError("an in-memory database is lost with its connection; name a file")
+    return SqliteDialect(path)
+
+
+def _server(url: str, kind: str) -> Dialect:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:  # its text may quote a part of the password
+        raise UrlError(
+            f"{_masked(url)!r} cannot be read: is the port a number? In a password write / as %2F, "
+            "# as %23 and ? as %3F"
+        ) from None
+    database = unquote(parts.path.lstrip("/"))
+    if not parts.hostname or not database:
+        raise UrlError(f"{_masked(url)!r} needs a host and a database name; write {EXAMPLES}")
+    try:
+        if kind == "postgres":
+            from tenure.stores.postgres.dialect import PostgresDialect
+
+            return PostgresDialect(url)
+        from tenure.stores.mysql.dialect import MysqlDialect
+    except ImportError as error:
+        raise StoreError(
+            f"the driver for {kind} is not installed: pip install 'tenure[{kind}]'"
+        ) from error
+    return MysqlDialect(
+        host=parts.hostname,
+        port=port or 3306,
+        user=unquote(parts.username or "root"),
+        password=unquote(parts.password or ""),
+        database=database,
+    )
+
+
+def _masked(url: str) -> str:
+    """Never show a password."""
+    head, at, tail = url.rpartition("@")
+    scheme, separator, user = head.partition("://") if "://" in head else ("", "", head)
+    return f"{scheme}{separator}{user.partition(':')[0]}:***{at}{tail}" if ":" in user else url

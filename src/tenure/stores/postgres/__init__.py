@@ -1,0 +1,1 @@
+"""PostgreSQL 15 or newer, with psycopg 3."""

@@ -1,0 +1,210 @@
+"""The psycopg driver: READ COMMITTED, prepared statements, one array per column of a batch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import psycopg
+from psycopg.abc import AdaptContext
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import tuple_row
+from psycopg.types.array import ListBinaryDumper
+from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
+
+from tenure.core.errors import StoreError, UnsupportedDatabase
+from tenure.stores.sql.dialect import Trouble
+from tenure.stores.sql.queries import Queries, to_pyformat
+from tenure.stores.sql.statement import Rows, Statement
+
+OLDEST = 15
+PLAN_SECONDS = 1.0
+MIGRATION_LOCK = 8_386_654_283_001_947_201
+
+# What the URL says wins. A server that died without a word is noticed within half a minute or so.
+DEFAULTS = {
+    "application_name": "tenure",
+    "client_encoding": "UTF8",
+    "connect_timeout": 10,
+    "keepalives_idle": 20,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+
+# 23505: between our look at a unique key and our write somebody else took it; looking again helps.
+AGAIN = frozenset({"40001", "40P01", "55P03", "23505"})
+
+# Besides lost connections (class 08): a server that stops, starts, is full or, after a failover,
+# only reads. Another connection finds the right one.
+LOST = frozenset({"57P01", "57P02", "57P03", "57P05", "53300", "25006", "25P03"})
+
+
+class Connection(psycopg.Connection[Any]):
+    """Ours. Forgets its plans once a second.
+
+    A plan made while the table was small reads all of it, and PostgreSQL would keep that plan
+    until the next ANALYZE, while a backlog of 100,000 jobs arrives.
+    """
+
+    planned_at = 0.0
+
+    def forget_old_plans(self) -> None:
+        """Statements stay prepared; only their plans are made again."""
+        if time.monotonic() - self.planned_at > PLAN_SECONDS:
+            self.execute("DISCARD PLANS", prepare=False)
+            self.planned_at = time.monotonic()
+
+
+class PostgresDialect:
+    """See `tenure.stores.sql.dialect.Dialect`."""
+
+    name = "postgres"
+    package = "tenure.stores.postgres"
+    single_writer = False
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def connect(self) -> Connection:
+        """Autocommit: transactions begin and end where we say so."""
+        settings: dict[str, Any] = {**DEFAULTS, **conninfo_to_dict(self.url)}
+        connection = Connection.connect(**settings, autocommit=True, prepare_threshold=2)
+        _set_adapters(connection)
+        return connection
+
+    def begin(self, connection: Any) -> None:
+        """Named, because a server's default may be stricter and would refuse ordinary races."""
+        _run(connection, "BEGIN ISOLATION LEVEL READ COMMITTED")
+
+    def commit(self, connection: Any) -> None:
+        """After an error that somebody swallowed PostgreSQL answers a COMMIT with a rollback."""
+        if _run(connection, "COMMIT") == "ROLLBACK":
+            raise StoreError(
+                "nothing was committed: an earlier statement of this transaction had failed"
+            )
+
+    def rollback(self, connection: Any) -> None:
+        """Where there is something to roll back."""
+        if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+            _run(connection, "ROLLBACK")
+
+    def close(self, connection: Any) -> None:
+        """Without complaint."""
+        with suppress(psycopg.Error):
+            connection.close()
+
+    def execute(self, connection: Any, queries: Queries, statement: Statement) -> Rows:
+        """One statement, whatever the size of its batch."""
+        query = queries.get(statement.name, statement.where)
+        if isinstance(connection, Connection):
+            connection.forget_old_plans()
+        with _cursor(connection) as cursor:
+            cursor.execute(to_pyformat(query.steps[0]), self.values(statement))
+            return list(cursor.fetchall()) if cursor.description else []
+
+    def values(self, statement: Statement) -> Mapping[str, Any]:
+        """A batch travels as one array per column."""
+        if statement.batch is None:
+            return statement.values
+        columns: Sequence[Sequence[Any]] = list(zip(*statement.batch.rows, strict=True))
+        arrays = zip(statement.batch.columns, map(_array, columns), strict=True)
+        return {**statement.values, **dict(arrays)}
+
+    def trouble(self, error: BaseException) -> Trouble:
+        """By SQLSTATE; an operational error without one comes from the network."""
+        if not isinstance(error, psycopg.Error):
+            return Trouble.OTHER
+        code = error.sqlstate
+        if code is None:
+            network = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+            return Trouble.LOST if network else Trouble.OTHER
+        if code in AGAIN:
+            return Trouble.AGAIN
+        return Trouble.LOST if code in LOST or code.startswith("08") else Trouble.OTHER
+
+    def version(self, connection: Any) -> str:
+        """The server's version."""
+        return f"PostgreSQL {_dotted(connection.info.server_version)}"
+
+    def check(self, connection: Any) -> None:
+        """The version, and an encoding that holds every text."""
+        check_version(connection.info.server_version)
+        check_encoding(connection.info.parameter_status("server_encoding"))
+
+    def has_table(self, connection: Any, name: str) -> bool:
+        """Along the search path, as our statements look for it."""
+        with _cursor(connection) as cursor:
+            cursor.execute("SELECT to_regclass(%s::text) IS NOT NULL", (name,))
+            return bool(cursor.fetchone()[0])
+
+    @contextmanager
+    def schema_lock(self, connection: Any) -> Iterator[None]:
+        """One transaction for all; a migration does not queue for long in front of a table."""
+        self.begin(connection)
+        try:
+            _run(connection, "SET LOCAL lock_timeout = '60s'")
+            _run(connection, f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK:d})")
+            _run(connection, "SET LOCAL lock_timeout = '5s'")
+            yield
+        except BaseException:
+            self.rollback(connection)
+            raise
+        self.commit(connection)
+
+
+def _cursor(connection: Any) -> Any:
+    """Plain tuples, however the caller has set up the connection; psycopg2 gives them anyway."""
+    if isinstance(connection, Connection):
+        return connection.cursor()
+    if isinstance(connection, psycopg.Connection):
+        cursor = psycopg.Cursor(connection, row_factory=tuple_row)
+        _set_adapters(cursor)
+        return cursor
+    return connection.cursor()
+
+
+def _set_adapters(context: AdaptContext) -> None:
+    """Arrays in binary, as quoting JSON in them takes longer than all the rest; and one type for
+    every number, else each width would be a prepared statement of its own.
+    """
+    for dumper in (Int8Dumper, Int8BinaryDumper):
+        context.adapters.register_dumper(int, dumper)
+    context.adapters.register_dumper(list, ListBinaryDumper)
+
+
+def _run(connection: Any, sql: str) -> str:
+    """The server's word for what it did."""
+    with _cursor(connection) as cursor:
+        cursor.execute(sql)
+        return str(cursor.statusmessage)
+
+
+def _array(column: Sequence[Any]) -> list[Any]:
+    """psycopg wants one type in an array: a whole number among fractions is one of them."""
+    if any(isinstance(value, float) for value in column):
+        return [None if value is None else float(value) for value in column]
+    return list(column)
+
+
+def check_version(found: int) -> None:
+    """Raise where the server is too old; the number is libpq's, such as 150018."""
+    if found < OLDEST * 10_000:
+        raise UnsupportedDatabase(
+            f"PostgreSQL {_dotted(found)} is too old: Tenure needs {OLDEST} or newer"
+        )
+
+
+def check_encoding(found: str | None) -> None:
+    """Raise where the database cannot hold every text."""
+    if found not in (None, "UTF8"):
+        raise UnsupportedDatabase(
+            f"the database's encoding is {found}: Tenure needs UTF8 "
+            "(CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0)"
+        )
+
+
+def _dotted(version: int) -> str:
+    return f"{version // 10_000}.{version % 10_000}"

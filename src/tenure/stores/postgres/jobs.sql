@@ -1,0 +1,260 @@
+-- fragment: now
+-- The clock at the statement, not at the transaction's start. A sub-select can bound an index.
+(SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+
+-- fragment: claimed
+-- What a worker needs to run a job, in the order of rows.claimed().
+id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
+snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at
+
+-- name: add_jobs
+-- Jobs without a unique key, in one statement; ids come back in the order of the rows.
+INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
+    max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
+    created_at)
+SELECT r.kind, r.queue, r.priority, r.tenant, r.owner, r.payload,
+    coalesce(r.run_at, {now} + r.delay), coalesce(r.expires_at, {now} + r.expires_delay),
+    r.max_attempts, r.correlation_id, r.trace, r.enqueued_by, r.ordering_key, r.bucket,
+    r.batch_id, r.seq, {now}
+FROM unnest(:kind::text[], :queue::text[], :priority::int[], :tenant::text[], :owner::text[],
+        :payload::text[], :run_at::bigint[], :delay::bigint[], :expires_at::bigint[],
+        :expires_delay::bigint[], :max_attempts::int[], :correlation_id::text[], :trace::text[],
+        :enqueued_by::text[], :ordering_key::text[], :bucket::int[], :batch_id::bigint[],
+        :seq::bigint[]) WITH ORDINALITY
+    AS r (kind, queue, priority, tenant, owner, payload, run_at, delay, expires_at,
+        expires_delay, max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket,
+        batch_id, seq, place)
+ORDER BY r.place
+RETURNING id
+
+-- name: add_keyed_jobs
+-- The unique index decides, whatever the concurrency; what comes back was created.
+INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
+    max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
+    unique_key, payload_hash, created_at)
+SELECT r.kind, r.queue, r.priority, r.tenant, r.owner, r.payload,
+    coalesce(r.run_at, {now} + r.delay), coalesce(r.expires_at, {now} + r.expires_delay),
+    r.max_attempts, r.correlation_id, r.trace, r.enqueued_by, r.ordering_key, r.bucket,
+    r.batch_id, r.seq, r.unique_key, r.payload_hash, {now}
+FROM unnest(:kind::text[], :queue::text[], :priority::int[], :tenant::text[], :owner::text[],
+        :payload::text[], :run_at::bigint[], :delay::bigint[], :expires_at::bigint[],
+        :expires_delay::bigint[], :max_attempts::int[], :correlation_id::text[], :trace::text[],
+        :enqueued_by::text[], :ordering_key::text[], :bucket::int[], :batch_id::bigint[],
+        :seq::bigint[], :unique_key::text[], :payload_hash::text[]) WITH ORDINALITY
+    AS r (kind, queue, priority, tenant, owner, payload, run_at, delay, expires_at,
+        expires_delay, max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket,
+        batch_id, seq, unique_key, payload_hash, place)
+ORDER BY r.place
+ON CONFLICT (tenant, kind, unique_key) WHERE unique_key IS NOT NULL AND state IN (0, 1)
+DO NOTHING
+RETURNING id, tenant, kind, unique_key
+
+-- name: find_keyed_jobs
+-- Who holds these keys now.
+SELECT j.id, j.tenant, j.kind, j.unique_key, j.payload_hash, j.state
+FROM unnest(:tenant::text[], :kind::text[], :unique_key::text[]) AS r (tenant, kind, unique_key)
+JOIN tenure_jobs j
+    ON j.tenant = r.tenant AND j.kind = r.kind AND j.unique_key = r.unique_key
+WHERE j.unique_key IS NOT NULL AND j.state IN (0, 1)
+
+-- name: lock_waiting
+-- Ours to change until the end of the transaction, if it still waits.
+SELECT id FROM tenure_jobs WHERE id = :id::bigint AND state = 0 FOR UPDATE
+
+-- name: add_payloads
+-- Large payloads live beside the row, which is written at every claim and settle.
+INSERT INTO tenure_payloads (job_id, payload)
+SELECT * FROM unnest(:id::bigint[], :payload::text[])
+
+-- name: read_payloads
+SELECT job_id, payload FROM tenure_payloads WHERE job_id = ANY(:ids::bigint[])
+
+-- name: replace_job
+-- Only a job that still waits can take another payload.
+UPDATE tenure_jobs SET payload = :payload::text, payload_hash = :payload_hash::text,
+    priority = :priority::int,
+    run_at = coalesce(:run_at::bigint,
+        CASE WHEN :debounce::int = 1 THEN {now} + :delay::bigint ELSE run_at END)
+WHERE id = :id::bigint AND state = 0
+RETURNING id
+
+-- name: take_windows
+-- A key with a window is free when nobody has it or its window is over.
+INSERT INTO tenure_keys (tenant, kind, unique_key, payload_hash, job_id, until)
+SELECT r.tenant, r.kind, r.unique_key, r.payload_hash, NULL, {now} + r.lasts
+FROM unnest(:tenant::text[], :kind::text[], :unique_key::text[], :payload_hash::text[],
+        :window::bigint[])
+    AS r (tenant, kind, unique_key, payload_hash, lasts)
+ON CONFLICT (tenant, kind, unique_key) DO UPDATE
+SET payload_hash = excluded.payload_hash, job_id = NULL, until = excluded.until
+WHERE tenure_keys.until <= {now}
+RETURNING tenant, kind, unique_key
+
+-- name: find_windows
+-- Who has these keys, with what, and in which state the job is while it is still kept.
+SELECT k.job_id, k.tenant, k.kind, k.unique_key, k.payload_hash, coalesce(j.state, 2)
+FROM unnest(:tenant::text[], :kind::text[], :unique_key::text[]) AS r (tenant, kind, unique_key)
+JOIN tenure_keys k
+    ON k.tenant = r.tenant AND k.kind = r.kind AND k.unique_key = r.unique_key
+LEFT JOIN tenure_jobs j ON j.id = k.job_id
+
+-- name: bind_windows
+-- The key now names its job.
+UPDATE tenure_keys k SET job_id = r.id
+FROM unnest(:tenant::text[], :kind::text[], :unique_key::text[], :id::bigint[])
+    AS r (tenant, kind, unique_key, id)
+WHERE k.tenant = r.tenant AND k.kind = r.kind AND k.unique_key = r.unique_key
+
+-- name: rehash_windows
+-- The waiting job has another payload now; the key must know it.
+UPDATE tenure_keys k SET payload_hash = r.payload_hash
+FROM unnest(:tenant::text[], :kind::text[], :unique_key::text[], :payload_hash::text[])
+    AS r (tenant, kind, unique_key, payload_hash)
+WHERE k.tenant = r.tenant AND k.kind = r.kind AND k.unique_key = r.unique_key
+
+-- name: drop_windows
+-- Undo of take_windows when another job of the same call is refused.
+DELETE FROM tenure_keys k
+USING unnest(:tenant::text[], :kind::text[], :unique_key::text[]) AS r (tenant, kind, unique_key)
+WHERE k.tenant = r.tenant AND k.kind = r.kind AND k.unique_key = r.unique_key
+
+-- name: drop_added
+-- Undo of add when another job of the same call is refused: none of them may stay.
+DELETE FROM tenure_jobs WHERE id = ANY(:ids::bigint[])
+
+-- name: paused_queues
+-- A paused queue is not scanned at all.
+SELECT name FROM tenure_queues WHERE paused = 1
+
+-- name: overdue_leases
+-- Running jobs whose holder went silent and that this worker may take, bury or cancel. A row that
+-- somebody has locked is being renewed, settled or recovered at this moment.
+SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, queue
+FROM tenure_jobs
+WHERE state = 1 AND lease_until < {now}
+    AND (attempt >= max_attempts OR cancel_requested = 1
+        OR (kind = ANY(:kinds::text[]) AND queue = ANY(:queues::text[])))
+ORDER BY lease_until LIMIT :limit::bigint FOR UPDATE SKIP LOCKED
+
+-- name: claim_again
+-- A lease that ran out is claimed with a higher fence: the silent holder can change nothing more.
+UPDATE tenure_jobs SET attempt = attempt + 1, fence = fence + 1, lease_owner = :owner::text,
+    lease_until = {now} + :lease::bigint, started_at = {now},
+    progress = NULL, progress_note = NULL
+WHERE id = ANY(:ids::bigint[]) AND state + 0 = 1
+RETURNING {claimed}
+
+-- name: expire_jobs
+-- Not started in time: called off, bounded per claim.
+UPDATE tenure_jobs SET state = 5, reason = 'expired', finished_at = {now}, fence = fence + 1
+WHERE id = ANY(ARRAY(SELECT id FROM tenure_jobs
+    WHERE state = 0 AND expires_at IS NOT NULL AND started_at IS NULL AND expires_at <= {now}
+    ORDER BY expires_at LIMIT :limit::bigint FOR UPDATE SKIP LOCKED))
+RETURNING id
+
+-- name: claim_lanes
+-- The lanes of each queue, by jumping through the due index from one lane to the next.
+SELECT q.queue, lane.priority, lane.tenant
+FROM unnest(:queue::text[]) AS q (queue)
+CROSS JOIN LATERAL (
+    WITH RECURSIVE jump AS (
+        (SELECT j.priority, j.tenant FROM tenure_jobs j
+            WHERE j.queue = q.queue AND j.state = 0 AND j.hold = 0
+            ORDER BY j.priority, j.tenant LIMIT 1)
+        UNION ALL
+        SELECT n.priority, n.tenant FROM jump CROSS JOIN LATERAL (
+            SELECT j.priority, j.tenant FROM tenure_jobs j
+            WHERE j.queue = q.queue AND j.state = 0 AND j.hold = 0
+                AND (j.priority, j.tenant) > (jump.priority, jump.tenant)
+            ORDER BY j.priority, j.tenant LIMIT 1) n
+    )
+    SELECT priority, tenant FROM jump LIMIT :lanes::bigint
+) lane
+
+-- name: claim_take
+-- The best due jobs of every lane; what another worker takes at this moment is passed over, and
+-- expired ones are left to expire_jobs.
+UPDATE tenure_jobs SET state = 1, attempt = attempt + 1, fence = fence + 1,
+    lease_owner = :owner::text, lease_until = {now} + :lease::bigint, started_at = {now},
+    progress = NULL, progress_note = NULL
+WHERE id = ANY(ARRAY(
+    SELECT due.id
+    FROM unnest(:queue::text[], :priority::int[], :tenant::text[], :take::bigint[])
+        AS lane (queue, priority, tenant, take)
+    CROSS JOIN LATERAL (
+        SELECT j.id FROM tenure_jobs j
+        WHERE j.queue = lane.queue AND j.priority = lane.priority AND j.tenant = lane.tenant
+            AND j.state = 0 AND j.hold = 0 AND j.run_at <= {now}
+            AND j.kind = ANY(:kinds::text[])
+            AND (j.expires_at IS NULL OR j.started_at IS NOT NULL OR j.expires_at > {now})
+        ORDER BY j.run_at, j.id LIMIT lane.take FOR UPDATE SKIP LOCKED
+    ) due))
+RETURNING {claimed}
+
+-- name: extend_leases
+-- Only what is still held, in the order of ids. A row that is locked is being settled by this very
+-- holder: it counts as held, and nobody waits for it.
+WITH asked AS MATERIALIZED (
+    SELECT r.id, r.fence FROM unnest(:id::bigint[], :fence::bigint[]) AS r (id, fence)
+), free AS MATERIALIZED (
+    SELECT j.id FROM tenure_jobs j JOIN asked ON asked.id = j.id AND asked.fence = j.fence
+    WHERE j.state + 0 = 1 ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
+), extended AS (
+    UPDATE tenure_jobs SET lease_until = {now} + :lease::bigint
+    WHERE id = ANY(ARRAY(SELECT id FROM free))
+)
+SELECT j.id, j.cancel_requested
+FROM tenure_jobs j JOIN asked ON asked.id = j.id AND asked.fence = j.fence
+WHERE j.state + 0 = 1
+
+-- name: report_progress
+-- Only the present holder may speak for the job.
+UPDATE tenure_jobs j SET progress = coalesce(r.progress, j.progress),
+    progress_note = coalesce(r.note, j.progress_note)
+FROM unnest(:id::bigint[], :fence::bigint[], :progress::float8[], :note::text[])
+    AS r (id, fence, progress, note)
+WHERE j.id = r.id AND j.fence = r.fence AND j.state + 0 = 1
+RETURNING j.id
+
+-- name: add_logs
+-- Lines of jobs whose fence report_progress has just checked in this transaction.
+INSERT INTO tenure_logs (job_id, fence, at, level, message)
+SELECT r.id, r.fence, coalesce(r.at, {now}), r.level, r.message
+FROM unnest(:id::bigint[], :fence::bigint[], :at::bigint[], :level::text[], :message::text[])
+    WITH ORDINALITY AS r (id, fence, at, level, message, place)
+ORDER BY r.place
+
+-- name: settle_jobs
+-- Only the present holder may settle: the fence decides, not the id. A cancel that was asked for
+-- meanwhile turns a requeue into the end. `state + 0` keeps the planner on the primary key,
+-- whatever the statistics say about running jobs.
+UPDATE tenure_jobs j SET
+    state = CASE WHEN r.state = 0 AND j.cancel_requested = 1 THEN 5 ELSE r.state END,
+    reason = CASE WHEN r.state = 0 AND j.cancel_requested = 1 THEN 'canceled' ELSE r.reason END,
+    finished_at = CASE WHEN r.state = 0 AND j.cancel_requested = 0 THEN NULL
+        ELSE {now}::bigint END,
+    run_at = CASE WHEN r.state = 0 THEN {now} + r.delay ELSE j.run_at END,
+    attempt = j.attempt - r.refund, refunds = j.refunds + r.refund - r.snooze,
+    snoozes = j.snoozes + r.snooze, result = r.result, lease_until = NULL
+FROM unnest(:id::bigint[], :fence::bigint[], :state::int[], :delay::bigint[], :result::text[],
+        :reason::text[], :refund::int[], :snooze::int[])
+    AS r (id, fence, state, delay, result, reason, refund, snooze)
+WHERE j.id = r.id AND j.fence = r.fence AND j.state + 0 = 1
+RETURNING j.id
+
+-- name: add_history
+-- One line per (job, fence): what did not simply succeed, and operators' moves.
+INSERT INTO tenure_attempts (job_id, fence, attempt, entry, worker, started_at, finished_at,
+    failure)
+SELECT j.id, r.fence, j.attempt + r.spent, r.entry, coalesce(r.worker, j.lease_owner),
+    CASE WHEN r.worker IS NULL THEN j.started_at END, {now}, r.failure
+FROM unnest(:id::bigint[], :fence::bigint[], :spent::int[], :entry::text[], :worker::text[],
+        :failure::text[])
+    AS r (id, fence, spent, entry, worker, failure)
+JOIN tenure_jobs j ON j.id = r.id
+ON CONFLICT (job_id, fence) DO NOTHING
+
+-- name: credit_leases
+-- Our transaction kept every renewal out for so long: leases that were alive are given that back.
+UPDATE tenure_jobs SET lease_until = lease_until + :held::bigint
+WHERE state = 1 AND lease_until >= {now} - :held::bigint

@@ -1,0 +1,86 @@
+-- fragment: job
+-- A job as lists show it, in the order of rows.job(); payload and result follow where asked for.
+id, kind, queue, state, priority, tenant, owner, attempt, max_attempts, fence, hold, run_at,
+created_at, started_at, finished_at, expires_at, lease_owner, lease_until, cancel_requested,
+unique_key, reason, progress, progress_note, correlation_id, trace, enqueued_by, ordering_key,
+batch_id, seq, snoozes, refunds
+
+-- fragment: where_ids
+AND id = ANY(:ids::bigint[])
+
+-- fragment: where_kinds
+AND kind = ANY(:kinds::text[])
+
+-- fragment: where_queues
+AND queue = ANY(:queues::text[])
+
+-- fragment: where_states
+AND state = ANY(:states::smallint[])
+
+-- fragment: where_letters
+-- Spelled out, so that the index of failed and dead jobs serves.
+AND state IN (3, 4)
+
+-- fragment: where_tenant
+AND tenant = :tenant::text
+
+-- fragment: where_owner
+AND owner = :owner::text
+
+-- fragment: where_key
+AND unique_key = :key::text
+
+-- fragment: where_correlation_id
+AND correlation_id = :correlation_id::text
+
+-- fragment: where_batch_id
+AND batch_id = :batch_id::bigint
+
+-- fragment: where_created_after
+AND created_at >= :created_after::bigint
+
+-- fragment: where_created_before
+AND created_at < :created_before::bigint
+
+-- fragment: where_finished_before
+AND finished_at < :finished_before::bigint
+
+-- name: store_now
+-- What time the store thinks it is.
+SELECT {now}::bigint
+
+-- name: get_job
+SELECT {job}, coalesce(payload, (SELECT p.payload FROM tenure_payloads p
+    WHERE p.job_id = tenure_jobs.id)), result FROM tenure_jobs WHERE id = :id::bigint
+
+-- name: page_jobs
+-- Newest first, from behind the cursor; payloads stay where they are.
+SELECT {job} FROM tenure_jobs WHERE id < :after::bigint {where}
+ORDER BY id DESC LIMIT :limit::bigint
+
+-- name: count_jobs
+SELECT state, count(*) FROM tenure_jobs WHERE true {where} GROUP BY state
+
+-- name: depths
+-- Open jobs by queue and kind; each part is what one partial index holds, so that the number of
+-- finished rows does not matter.
+SELECT queue, kind, state, count(*), min(run_at) FROM (
+    SELECT queue, kind, state, run_at FROM tenure_jobs WHERE state = 0 AND hold = 0
+    UNION ALL
+    SELECT queue, kind, state, run_at FROM tenure_jobs WHERE state = 0 AND hold <> 0
+    UNION ALL
+    SELECT queue, kind, state, run_at FROM tenure_jobs WHERE state = 1
+) open GROUP BY queue, kind, state ORDER BY queue, kind, state
+
+-- name: job_history
+SELECT fence, attempt, entry, worker, started_at, finished_at, failure
+FROM tenure_attempts WHERE job_id = :id::bigint ORDER BY fence
+
+-- name: job_logs
+SELECT message, level, at FROM tenure_logs WHERE job_id = :id::bigint
+ORDER BY id LIMIT :limit::bigint
+
+-- name: stuck_jobs
+-- Running jobs whose lease ran out at least so long ago: nobody took them up.
+SELECT count(*), min(lease_until) FROM tenure_jobs
+WHERE state = 1 AND lease_until < {now} - :grace::bigint

@@ -1,0 +1,228 @@
+"""Connections and transactions of one process: opened at first use, reopened after a fork."""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+from weakref import WeakSet
+
+from tenure.core.clock import Clock, to_micros
+from tenure.core.errors import CommitUnknown, StoreUnavailable, TenureError
+from tenure.stores.sql.dialect import Dialect, Trouble
+from tenure.stores.sql.queries import Queries, read_sql
+from tenure.stores.sql.statement import Plan, Rows, Statement, drive
+
+T = TypeVar("T")
+TRIES = 8
+IDLE_CONNECTIONS = 8
+
+
+class Transaction:
+    """An open transaction of ours: runs plans, and the caller's own statements beside them."""
+
+    def __init__(self, database: Database, connection: Any) -> None:
+        self._database = database
+        self.connection = connection
+
+    def run(self, statement: Statement) -> Rows:
+        """One statement of ours."""
+        return self._database.execute(self.connection, statement)
+
+    def execute(self, sql: str, parameters: Any = ()) -> Any:
+        """The caller's own statement, in the driver's parameter style; answers the cursor."""
+        cursor = self.connection.cursor()
+        cursor.execute(sql, parameters)
+        return cursor
+
+
+class Database:
+    """A dialect with its connections. Threads may share it; each transaction has its own one."""
+
+    def __init__(self, dialect: Dialect, clock: Clock | None = None) -> None:
+        self.dialect = dialect
+        self.clock = clock
+        self.queries = Queries(read_sql(dialect.package), bound_clock=clock is not None)
+        self.before_use: Callable[[Any], None] | None = None
+        self._idle: list[Any] = []
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        _databases.add(self)
+
+    def run(self, plan: Callable[[], Plan[T]]) -> T:
+        """A plan in a transaction of its own, again where the database asks for it."""
+        for attempt in range(1, TRIES + 1):
+            try:
+                with self.transaction() as tx:
+                    return drive(plan(), tx)
+            except TenureError:
+                raise
+            except Exception as error:
+                if self.dialect.trouble(error) is not Trouble.AGAIN or attempt == TRIES:
+                    raise
+                time.sleep(random.uniform(0.001, 0.005) * 2**attempt)  # noqa: S311
+        raise AssertionError("unreachable")
+
+    def read(self, statement: Statement) -> Rows:
+        """One reading statement, outside a transaction; again where a kept connection was stale."""
+        try:
+            return self._read(statement)
+        except StoreUnavailable:
+            self.close()
+            return self._read(statement)
+
+    def _read(self, statement: Statement) -> Rows:
+        with self._connection(lambda _: None) as connection, self._named_errors():
+            return self.execute(connection, statement)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        """Commits at the end of the block, rolls back where it raises."""
+        with self._connection(self.dialect.begin) as connection:
+            try:
+                yield Transaction(self, connection)
+            except BaseException as error:
+                self._roll_back(connection, error)
+                raise
+            self._commit(connection)
+
+    def execute(self, connection: Any, statement: Statement) -> Rows:
+        """One statement on a connection, with the clock bound where one was given."""
+        return self.dialect.execute(connection, self.queries, self.stamp(statement))
+
+    def stamp(self, statement: Statement) -> Statement:
+        """The statement with the test's clock in it; unchanged with the database's own."""
+        if self.clock is None:
+            return statement
+        values = {**statement.values, "clock_now": to_micros(self.clock.now())}
+        return Statement(statement.name, values, statement.batch, statement.where)
+
+    def close(self) -> None:
+        """Close what is idle; what is in use closes when it is given back."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            self.dialect.close(connection)
+
+    @contextmanager
+    def raw_connection(self) -> Iterator[Any]:
+        """A connection without the schema check: for migrations and doctors."""
+        with self._named_errors():
+            connection = self.dialect.connect()
+        try:
+            yield connection
+        finally:
+            self.dialect.close(connection)
+
+    def _commit(self, connection: Any) -> None:
+        try:
+            self.dialect.commit(connection)
+        except Exception as error:
+            if self.dialect.trouble(error) is Trouble.LOST:
+                self.dialect.close(connection)
+                raise CommitUnknown(
+                    f"the connection broke at COMMIT, so the change may have happened: {error}"
+                ) from error
+            self._roll_back(connection, error)
+            raise
+
+    def _roll_back(self, connection: Any, error: BaseException) -> None:
+        try:
+            self.dialect.rollback(connection)
+        except Exception:
+            self.dialect.close(connection)
+        if isinstance(error, Exception) and self.dialect.trouble(error) is Trouble.LOST:
+            self.dialect.close(connection)
+            raise StoreUnavailable(f"the connection to the database broke: {error}") from error
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except TenureError:
+            raise
+        except Exception as error:
+            if self.dialect.trouble(error) is Trouble.LOST:
+                raise StoreUnavailable(f"the database cannot be reached: {error}") from error
+            raise
+
+    @contextmanager
+    def _connection(self, start: Callable[[Any], None]) -> Iterator[Any]:
+        connection = self._started(start)
+        healthy = False
+        try:
+            yield connection
+            healthy = True
+        except TenureError as error:
+            healthy = not isinstance(error, StoreUnavailable)
+            raise
+        except Exception as error:
+            healthy = self.dialect.trouble(error) is not Trouble.LOST
+            raise
+        finally:
+            self._give_back(connection, healthy)
+
+    def _started(self, start: Callable[[Any], None]) -> Any:
+        """A kept connection if it still lives, else a new one."""
+        kept = self._kept()
+        if kept is not None:
+            try:
+                start(kept)
+            except Exception as error:
+                self.dialect.close(kept)
+                if self.dialect.trouble(error) is not Trouble.LOST:
+                    raise
+                self.close()  # the server was restarted: the others are gone too
+            else:
+                return kept
+        connection = self._new()
+        try:
+            with self._named_errors():
+                start(connection)
+        except BaseException:
+            self.dialect.close(connection)
+            raise
+        return connection
+
+    def _kept(self) -> Any | None:
+        with self._lock:
+            if self._process != os.getpid():  # a fork: the parent's connections are not ours
+                self._idle, self._process = [], os.getpid()
+            return self._idle.pop() if self._idle else None
+
+    def _new(self) -> Any:
+        with self._named_errors():
+            connection = self.dialect.connect()
+        if self.before_use is not None:
+            try:
+                self.before_use(connection)
+            except BaseException:
+                self.dialect.close(connection)
+                raise
+        return connection
+
+    def _give_back(self, connection: Any, healthy: bool) -> None:
+        with self._lock:
+            if healthy and len(self._idle) < IDLE_CONNECTIONS and self._process == os.getpid():
+                self._idle.append(connection)
+                return
+        self.dialect.close(connection)
+
+
+_databases: WeakSet[Database] = WeakSet()
+
+
+def _before_fork() -> None:
+    """SQLite's file locks stay behind in the parent, and a child that believes it has them loses
+    its writes when the parent closes the file. So a fork carries no idle SQLite connection over.
+    """
+    for database in list(_databases):
+        if database.dialect.single_writer:
+            database.close()
+
+
+os.register_at_fork(before=_before_fork)

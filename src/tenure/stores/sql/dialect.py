@@ -1,0 +1,75 @@
+"""What a database brings to the shared body: its queries, its driver, and what its errors mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from enum import Enum
+from typing import Any, Protocol
+
+from tenure.stores.sql.queries import Queries
+from tenure.stores.sql.statement import Rows, Statement
+
+
+class Trouble(Enum):
+    """What to do about a driver's error."""
+
+    AGAIN = "the database asks to run the transaction again"
+    LOST = "the connection is gone"
+    OTHER = "a real error"
+
+
+class Dialect(Protocol):
+    """One database. Only this and the `.sql` files differ."""
+
+    name: str
+    package: str
+    single_writer: bool
+
+    def connect(self) -> Any:
+        """A new connection in autocommit mode, set up for our use."""
+        ...
+
+    def begin(self, connection: Any) -> None:
+        """Start a transaction that will write."""
+        ...
+
+    def commit(self, connection: Any) -> None:
+        """End it for good."""
+        ...
+
+    def rollback(self, connection: Any) -> None:
+        """End it as if nothing had been."""
+        ...
+
+    def close(self, connection: Any) -> None:
+        """Close it, whatever its condition."""
+        ...
+
+    def execute(self, connection: Any, queries: Queries, statement: Statement) -> Rows:
+        """Run one statement of ours."""
+        ...
+
+    def values(self, statement: Statement) -> Mapping[str, Any]:
+        """The statement's values as this database takes them."""
+        ...
+
+    def trouble(self, error: BaseException) -> Trouble:
+        """What the driver's error means."""
+        ...
+
+    def version(self, connection: Any) -> str:
+        """The server's version, for people."""
+        ...
+
+    def check(self, connection: Any) -> None:
+        """Raise UnsupportedDatabase where something needed is missing."""
+        ...
+
+    def has_table(self, connection: Any, name: str) -> bool:
+        """Whether there is such a table."""
+        ...
+
+    def schema_lock(self, connection: Any) -> AbstractContextManager[None]:
+        """Keeps other migrators out; waits for other users of a table, but never for ever."""
+        ...

@@ -1,0 +1,133 @@
+"""JobStore on a SQL database: each method is a plan, run in our transaction or the caller's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from tenure.core.errors import OptionError
+from tenure.core.filter import JobFilter
+from tenure.core.job import Job, NewJob, State
+from tenure.core.lease import Lease
+from tenure.core.page import MAX_PAGE, Cursor, Page
+from tenure.core.settlement import Settlement
+from tenure.stores.contract import (
+    Added,
+    Attempt,
+    Change,
+    Changed,
+    Claim,
+    ClaimRequest,
+    Extension,
+    LogLine,
+    Report,
+)
+from tenure.stores.sql import add, change, claim, rows, settle
+from tenure.stores.sql.caller import run_in, run_in_async
+from tenure.stores.sql.database import Database
+from tenure.stores.sql.statement import Statement
+from tenure.stores.sql.where import conditions
+
+LAST_ID = 2**63 - 1
+
+
+class SqlJobs:
+    """See `tenure.stores.contract.JobStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, jobs: Sequence[NewJob], tx: Any = None) -> list[Added]:
+        """All or none."""
+        if not jobs:
+            return []
+        return run_in(self._database, tx, partial(add.add, jobs))
+
+    async def add_async(self, jobs: Sequence[NewJob], tx: Any) -> list[Added]:
+        """All or none, in the caller's async transaction."""
+        if not jobs:
+            return []
+        return await run_in_async(self._database, tx, partial(add.add, jobs))
+
+    def claim(self, request: ClaimRequest) -> Claim:
+        """Due jobs and abandoned ones."""
+        return self._database.run(partial(claim.claim, request))
+
+    def extend(self, leases: Sequence[Lease], seconds: float) -> Extension:
+        """Longer leases."""
+        return self._database.run(partial(settle.extend, leases, seconds))
+
+    def report(self, reports: Sequence[Report], tx: Any = None) -> frozenset[str]:
+        """Progress and log lines."""
+        if not reports:
+            return frozenset()
+        return run_in(self._database, tx, partial(settle.report, reports))
+
+    def settle(self, settlements: Sequence[Settlement], tx: Any = None) -> frozenset[str]:
+        """The end of runs."""
+        if not settlements:
+            return frozenset()
+        return run_in(self._database, tx, partial(settle.settle, settlements))
+
+    async def settle_async(self, settlements: Sequence[Settlement], tx: Any) -> frozenset[str]:
+        """The end of runs, in the caller's async transaction."""
+        return await run_in_async(self._database, tx, partial(settle.settle, settlements))
+
+    def get(self, job_id: str) -> Job | None:
+        """With payload and result."""
+        number = rows.row_id(job_id)
+        if number is None:
+            return None
+        found = self._database.read(Statement("get_job", {"id": number}))
+        return rows.job(found[0]) if found else None
+
+    def page(self, where: JobFilter, limit: int = 50, after: str | None = None) -> Page[Job]:
+        """Newest first."""
+        if not 1 <= limit <= MAX_PAGE:
+            raise OptionError(f"a page has 1 to {MAX_PAGE} rows, not {limit}")
+        names, values = conditions(where)
+        values.update(after=_position(after), limit=limit + 1)
+        found = self._database.read(Statement("page_jobs", values, where=names))
+        shown = [rows.job(row) for row in found[:limit]]
+        more = Cursor((int(shown[-1].id),)).encode() if len(found) > limit else None
+        return Page(shown, more)
+
+    def count(self, where: JobFilter) -> Mapping[State, int]:
+        """By state."""
+        names, values = conditions(where)
+        found = self._database.read(Statement("count_jobs", values, where=names))
+        return {rows.STATES[row[0]]: row[1] for row in found}
+
+    def change(
+        self, where: JobFilter, change_: Change, after: str | None = None, limit: int = 500
+    ) -> Changed:
+        """One chunk."""
+        return self._database.run(partial(change.change, where, change_, after, limit))
+
+    def purge(self, where: JobFilter, before: datetime, limit: int = 500) -> int:
+        """One chunk."""
+        return self._database.run(partial(change.purge, where, before, limit))
+
+    def history(self, job_id: str) -> Sequence[Attempt]:
+        """Oldest first."""
+        number = rows.row_id(job_id) or 0
+        found = self._database.read(Statement("job_history", {"id": number}))
+        return [rows.attempt(row) for row in found]
+
+    def logs(self, job_id: str, limit: int = 500) -> Sequence[LogLine]:
+        """Oldest first."""
+        number = rows.row_id(job_id) or 0
+        found = self._database.read(Statement("job_logs", {"id": number, "limit": limit}))
+        return [rows.log_line(row) for row in found]
+
+
+def _position(after: str | None) -> int:
+    if after is None:
+        return LAST_ID
+    match Cursor.decode(after).position:
+        case (int() as last,) if 0 < last <= LAST_ID:
+            return last
+        case _:
+            raise OptionError(f"{after!r} is not a cursor of this list")

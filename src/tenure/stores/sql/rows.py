@@ -1,0 +1,172 @@
+"""Rows to values and back. The order of the fields is that of the fragments `claimed` and `job`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping
+from datetime import datetime
+
+from tenure.core.clock import from_micros, seconds_to_micros, to_micros
+from tenure.core.job import Job, NewJob, State
+from tenure.core.lease import ClaimedJob, Lease
+from tenure.core.settlement import Settlement
+from tenure.stores.contract import Attempt, LogLine, Record
+from tenure.stores.sql.statement import Row
+
+STATES = tuple(State)
+CODES = {state: code for code, state in enumerate(STATES)}
+BUCKETS = 256
+INLINE_BYTES = 200
+
+JOB_COLUMNS = (
+    "kind", "queue", "priority", "tenant", "owner", "payload", "run_at", "delay", "expires_at",
+    "expires_delay", "max_attempts", "correlation_id", "trace", "enqueued_by", "ordering_key",
+    "bucket", "batch_id", "seq",
+)  # fmt: skip
+KEYED_COLUMNS = (*JOB_COLUMNS, "unique_key", "payload_hash")
+SETTLE_COLUMNS = ("id", "fence", "state", "delay", "result", "reason", "refund", "snooze")
+HISTORY_COLUMNS = ("id", "fence", "spent", "entry", "worker", "failure")
+
+
+def bucket(tenant: str) -> int:
+    """The shard bucket of a tenant: stable over processes and versions."""
+    return zlib.crc32(tenant.encode()) % BUCKETS
+
+
+def payload_hash(payload: str) -> str:
+    """Tells one payload from another under the same key."""
+    return hashlib.blake2b(payload.encode(), digest_size=16).hexdigest()
+
+
+def is_large(payload: str) -> bool:
+    """Whether it lives beside the row: docs/decisions/0001 has the measurement."""
+    return len(payload) > INLINE_BYTES
+
+
+def new_job(job: NewJob) -> Row:
+    """The values of JOB_COLUMNS."""
+    return (
+        job.kind,
+        job.queue,
+        job.priority,
+        job.tenant,
+        job.owner,
+        None if is_large(job.payload) else job.payload,
+        _micros(job.run_at),
+        seconds_to_micros(job.delay_seconds),
+        _micros(job.expires_at),
+        None if job.expires_seconds is None else seconds_to_micros(job.expires_seconds),
+        job.max_attempts,
+        job.correlation_id,
+        job.trace,
+        job.enqueued_by,
+        job.ordering_key,
+        bucket(job.tenant),
+        None if job.batch_id is None else int(job.batch_id),
+        job.seq,
+    )
+
+
+def keyed_job(job: NewJob) -> Row:
+    """The values of KEYED_COLUMNS. A key with a window lives in its own table."""
+    if job.key is None or job.key.window_seconds is not None:
+        return (*new_job(job), None, None)
+    return (*new_job(job), job.key.value, payload_hash(job.payload))
+
+
+def settlement(item: Settlement) -> Row:
+    """The values of SETTLE_COLUMNS."""
+    return (
+        int(item.lease.job_id),
+        item.lease.fence,
+        CODES[item.state],
+        seconds_to_micros(item.delay_seconds),
+        item.result,
+        item.reason,
+        int(item.refund),
+        int(item.snooze),
+    )
+
+
+def claimed(row: Row, large: Mapping[int, str]) -> ClaimedJob:
+    """A row of the fragment `claimed`; `large` has the payloads that live beside their rows."""
+    return ClaimedJob(
+        lease=Lease(str(row[0]), row[1], row[2]),
+        kind=row[3],
+        queue=row[4],
+        payload=large[row[0]] if row[5] is None else row[5],
+        priority=row[6],
+        tenant=row[7],
+        owner=row[8],
+        attempt=row[9],
+        max_attempts=row[10],
+        snoozes=row[11],
+        refunds=row[12],
+        correlation_id=row[13],
+        trace=row[14],
+        cancel_requested=bool(row[15]),
+        started_at=from_micros(row[16]),
+    )
+
+
+def job(row: Row) -> Job:
+    """A row of the fragment `job`, with payload and result where they were asked for."""
+    return Job(
+        id=str(row[0]), kind=row[1], queue=row[2], state=STATES[row[3]], priority=row[4],
+        tenant=row[5], owner=row[6], attempt=row[7], max_attempts=row[8], fence=row[9],
+        hold=row[10], run_at=from_micros(row[11]), created_at=from_micros(row[12]),
+        started_at=_moment(row[13]), finished_at=_moment(row[14]), expires_at=_moment(row[15]),
+        lease_owner=row[16], lease_until=_moment(row[17]), cancel_requested=bool(row[18]),
+        key=row[19], reason=row[20], progress=row[21], progress_note=row[22],
+        correlation_id=row[23], trace=row[24], enqueued_by=row[25], ordering_key=row[26],
+        batch_id=None if row[27] is None else str(row[27]), seq=row[28], snoozes=row[29],
+        refunds=row[30],
+        payload=row[31] if len(row) > 31 else None,
+        result=row[32] if len(row) > 31 else None,
+    )  # fmt: skip
+
+
+def attempt(row: Row) -> Attempt:
+    """A line of history."""
+    return Attempt(
+        fence=row[0],
+        attempt=row[1],
+        entry=row[2],
+        worker=row[3],
+        started_at=_moment(row[4]),
+        finished_at=from_micros(row[5]),
+        failure=None if row[6] is None else json.loads(row[6]),
+    )
+
+
+def log_line(row: Row) -> LogLine:
+    """A line that a handler wrote."""
+    return LogLine(message=row[0], level=row[1], at=from_micros(row[2]))
+
+
+def record(row: Row) -> Record:
+    """A small record."""
+    return Record(
+        collection=row[0],
+        name=row[1],
+        version=row[2],
+        data=json.loads(row[3]),
+        updated_at=from_micros(row[4]),
+    )
+
+
+def row_id(public: str) -> int | None:
+    """The number behind a public id; None where no row can have it."""
+    if not (public.isascii() and public.isdigit()) or len(public) > 18:
+        return None
+    return int(public)
+
+
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else to_micros(moment)
+
+
+def _moment(micros: int | None) -> datetime | None:
+    return None if micros is None else from_micros(micros)

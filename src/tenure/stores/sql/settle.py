@@ -1,0 +1,73 @@
+"""What a holder writes: the end of a run, a longer lease, news. Every write carries its fence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tenure.core.clock import seconds_to_micros, to_micros
+from tenure.core.lease import Lease
+from tenure.core.settlement import Settlement
+from tenure.stores.contract import Extension, Report
+from tenure.stores.sql import rows
+from tenure.stores.sql.statement import Batch, Plan, Row, Statement, chunks
+
+LEASE_COLUMNS = ("id", "fence")
+PROGRESS_COLUMNS = ("id", "fence", "progress", "note")
+LOG_COLUMNS = ("id", "fence", "at", "level", "message")
+
+
+def settle(settlements: Sequence[Settlement]) -> Plan[frozenset[str]]:
+    """Final states and requeues in one statement; a second one for what belongs in the history."""
+    applied: set[str] = set()
+    ordered = sorted(settlements, key=lambda item: int(item.lease.job_id))
+    for part in chunks(ordered, key=lambda item: len(item.result or "")):
+        batch = Batch(rows.SETTLE_COLUMNS, [rows.settlement(item) for item in part])
+        applied.update(str(row[0]) for row in (yield Statement("settle_jobs", batch=batch)))
+    lines = [_line(item) for item in settlements if item.entry and item.lease.job_id in applied]
+    if lines:
+        yield Statement("add_history", batch=Batch(rows.HISTORY_COLUMNS, lines))
+    return frozenset(applied)
+
+
+def _line(item: Settlement) -> Row:
+    """The row's attempt is already refunded; the history tells the attempt that ran."""
+    failure = None if item.failure is None else item.failure.to_json()
+    return (
+        int(item.lease.job_id),
+        item.lease.fence,
+        int(item.refund),
+        item.entry,
+        None,
+        failure,
+    )
+
+
+def extend(leases: Sequence[Lease], seconds: float) -> Plan[Extension]:
+    """What the store no longer knows under this fence is lost."""
+    if not leases:
+        return Extension()
+    asked = sorted((int(lease.job_id), lease.fence) for lease in leases)
+    held = yield Statement(
+        "extend_leases", {"lease": seconds_to_micros(seconds)}, Batch(LEASE_COLUMNS, asked)
+    )
+    known = {str(row[0]) for row in held}
+    lost = frozenset(lease.job_id for lease in leases) - known
+    return Extension(lost, frozenset(str(row[0]) for row in held if row[1]))
+
+
+def report(reports: Sequence[Report]) -> Plan[frozenset[str]]:
+    """Progress and lines of those still held; the ids of the others come back."""
+    in_order = sorted(reports, key=lambda item: int(item.lease.job_id))
+    news = [(int(r.lease.job_id), r.lease.fence, r.progress, r.note) for r in in_order]
+    held = yield Statement("report_progress", batch=Batch(PROGRESS_COLUMNS, news))
+    known = {str(row[0]) for row in held}
+    lines = [line for item in reports if item.lease.job_id in known for line in _lines(item)]
+    if lines:
+        yield Statement("add_logs", batch=Batch(LOG_COLUMNS, lines))
+    return frozenset(item.lease.job_id for item in reports) - known
+
+
+def _lines(item: Report) -> Iterator[Row]:
+    for line in item.lines:
+        at = None if line.at is None else to_micros(line.at)
+        yield int(item.lease.job_id), item.lease.fence, at, line.level, line.message

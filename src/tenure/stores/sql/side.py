@@ -1,0 +1,145 @@
+"""Queues, locks and records: the small stores beside the jobs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from tenure.core.clock import from_micros, seconds_to_micros
+from tenure.core.errors import VersionConflict
+from tenure.stores.contract import Depth, HeldLock, QueueState, Record
+from tenure.stores.sql import rows
+from tenure.stores.sql.caller import run_in
+from tenure.stores.sql.database import Database
+from tenure.stores.sql.statement import Plan, Rows, Statement
+
+
+def one(statement: Statement) -> Plan[Rows]:
+    """A plan of a single statement."""
+    return (yield statement)
+
+
+class SqlQueues:
+    """See `tenure.stores.contract.QueueStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def pause(self, name: str, actor: str) -> None:
+        """Stop claiming from it."""
+        self._set(name, True, actor)
+
+    def resume(self, name: str, actor: str) -> None:
+        """Claim from it again."""
+        self._set(name, False, actor)
+
+    def _set(self, name: str, paused: bool, actor: str) -> None:
+        values = {"name": name, "paused": int(paused), "actor": actor}
+        self._database.run(partial(one, Statement("pause_queue", values)))
+
+    def list(self) -> Sequence[QueueState]:
+        """Those ever paused."""
+        return [
+            QueueState(
+                name=row[0],
+                paused=bool(row[1]),
+                since=None if row[2] is None else from_micros(row[2]),
+                by=row[3],
+            )
+            for row in self._database.read(Statement("list_queues"))
+        ]
+
+    def depths(self) -> Sequence[Depth]:
+        """Open jobs."""
+        return [
+            Depth(
+                queue=row[0],
+                kind=row[1],
+                state=rows.STATES[row[2]],
+                jobs=row[3],
+                oldest_run_at=from_micros(row[4]),
+            )
+            for row in self._database.read(Statement("depths"))
+        ]
+
+    def overdue(self, grace_seconds: float) -> int:
+        """Abandoned and not taken up."""
+        values = {"grace": seconds_to_micros(grace_seconds)}
+        return int(self._database.read(Statement("stuck_jobs", values))[0][0])
+
+
+class SqlLocks:
+    """See `tenure.stores.contract.LockStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def acquire(self, name: str, owner: str, seconds: float) -> HeldLock | None:
+        """A lock nobody holds now."""
+        values = {"name": name, "owner": owner, "lease": seconds_to_micros(seconds)}
+        found = self._database.run(partial(one, Statement("acquire_lock", values)))
+        return HeldLock(name, owner, found[0][0]) if found else None
+
+    def renew(self, lock: HeldLock, seconds: float) -> bool:
+        """Whether it is still held."""
+        values = {
+            "name": lock.name, "fence": lock.fence, "lease": seconds_to_micros(seconds)
+        }  # fmt: skip
+        return bool(self._database.run(partial(one, Statement("renew_lock", values))))
+
+    def release(self, lock: HeldLock) -> bool:
+        """Give it back."""
+        values = {"name": lock.name, "fence": lock.fence}
+        return bool(self._database.run(partial(one, Statement("release_lock", values))))
+
+    def list(self) -> Sequence[HeldLock]:
+        """Those held now."""
+        found = self._database.read(Statement("list_locks"))
+        return [HeldLock(row[0], row[1], row[2]) for row in found]
+
+
+class SqlRecords:
+    """See `tenure.stores.contract.RecordStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, record: Record, tx: Any = None) -> Record:
+        """Create with version 0, else only over the version that was read."""
+        name = "update_record" if record.version else "create_record"
+        found = self._write(name, record, tx)
+        if not found:
+            raise VersionConflict(record.collection, record.name)
+        return replace(record, version=found[0][0])
+
+    def upsert(self, record: Record, tx: Any = None) -> None:
+        """The last writer wins."""
+        self._write("upsert_record", record, tx)
+
+    def _write(self, name: str, record: Record, tx: Any) -> Rows:
+        values = {
+            "collection": record.collection,
+            "name": record.name,
+            "version": record.version,
+            "data": json.dumps(record.data),
+        }
+        return run_in(self._database, tx, partial(one, Statement(name, values)))
+
+    def find(self, collection: str, name: str) -> Record | None:
+        """One record."""
+        values = {"collection": collection, "name": name}
+        found = self._database.read(Statement("find_record", values))
+        return rows.record(found[0]) if found else None
+
+    def list(self, collection: str, after: str = "", limit: int = 500) -> Sequence[Record]:
+        """By name."""
+        values = {"collection": collection, "after": after, "limit": limit}
+        return [rows.record(row) for row in self._database.read(Statement("list_records", values))]
+
+    def remove(self, collection: str, name: str, tx: Any = None) -> bool:
+        """Whether there was one."""
+        values = {"collection": collection, "name": name}
+        return bool(run_in(self._database, tx, partial(one, Statement("remove_record", values))))

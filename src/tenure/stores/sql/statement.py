@@ -1,0 +1,95 @@
+"""A statement to run, as data, and the plans that yield them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+Item = TypeVar("Item")
+STATEMENT_BYTES = 4_000_000
+Row = tuple[Any, ...]
+Rows = list[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Many rows as one parameter: arrays or JSON, as the dialect likes it."""
+
+    columns: tuple[str, ...]
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """The name of a query in the `.sql` files, its values, and the conditions put in `{where}`."""
+
+    name: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    batch: Batch | None = None
+    where: tuple[str, ...] = ()
+
+
+Plan = Generator[Statement, Rows, T]
+"""Statements out, rows in, an answer at the end."""
+
+
+def chunks(items: Iterable[Item], key: Callable[[Item], int]) -> Iterator[list[Item]]:
+    """Parts of a batch below a few megabytes each: servers limit the size of a packet."""
+    part: list[Item] = []
+    size = 0
+    for item in items:
+        part.append(item)
+        size += key(item)
+        if size > STATEMENT_BYTES:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+class Executor(Protocol):
+    """Runs one statement somewhere and gives its rows."""
+
+    def run(self, statement: Statement) -> Rows:
+        """All rows; an empty list where there are none."""
+        ...
+
+
+class AsyncExecutor(Protocol):
+    """The same on an async driver."""
+
+    async def run(self, statement: Statement) -> Rows:
+        """All rows; an empty list where there are none."""
+        ...
+
+
+def drive(plan: Plan[T], executor: Executor) -> T:
+    """Run a plan to its answer. An error of the driver is raised inside the plan."""
+    try:
+        statement = next(plan)
+        while True:
+            try:
+                rows = executor.run(statement)
+            except Exception as error:  # the plan may know better
+                statement = plan.throw(error)
+            else:
+                statement = plan.send(rows)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+
+
+async def drive_async(plan: Plan[T], executor: AsyncExecutor) -> T:
+    """The same plan on an async driver."""
+    try:
+        statement = next(plan)
+        while True:
+            try:
+                rows = await executor.run(statement)
+            except Exception as error:  # the plan may know better
+                statement = plan.throw(error)
+            else:
+                statement = plan.send(rows)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]

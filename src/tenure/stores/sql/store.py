@@ -1,0 +1,96 @@
+"""A store on a SQL database: the shared body with one dialect's queries and driver."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
+from typing import Any, TypeVar
+
+from tenure.core.clock import Clock, from_micros, seconds_to_micros
+from tenure.core.errors import CodeTooOld, MigrationsPending
+from tenure.stores.contract import Capability
+from tenure.stores.sql.caller import adopt, is_async
+from tenure.stores.sql.database import Database, Transaction
+from tenure.stores.sql.dialect import Dialect
+from tenure.stores.sql.jobs import SqlJobs
+from tenure.stores.sql.migrate import Migrations
+from tenure.stores.sql.side import SqlLocks, SqlQueues, SqlRecords
+from tenure.stores.sql.statement import Plan, Statement
+
+T = TypeVar("T")
+NOTABLE_HOLD_SECONDS = 0.5
+
+
+class SqlStore:
+    """See `tenure.stores.contract.Store`."""
+
+    capabilities = frozenset(Capability)
+
+    def __init__(
+        self, dialect: Dialect, *, clock: Clock | None = None, auto_migrate: bool = False
+    ) -> None:
+        self.database = Database(dialect, clock)
+        self.migrations = Migrations(self.database)
+        self.jobs = SqlJobs(self.database)
+        self.queues = SqlQueues(self.database)
+        self.locks = SqlLocks(self.database)
+        self.records = SqlRecords(self.database)
+        self._auto_migrate = auto_migrate
+        self._checked = False
+        self.database.before_use = self._check
+
+    def now(self) -> datetime:
+        """The store's clock."""
+        return from_micros(self.database.read(Statement("store_now"))[0][0])
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        """A transaction of our own, for the caller's statements and ours."""
+        with self.database.transaction() as tx:
+            begun = time.monotonic()
+            yield tx
+            self._credit(tx, time.monotonic() - begun)
+
+    def run(self, plan: Callable[[], Plan[T]]) -> T:
+        """A feature's own plan."""
+        return self.database.run(plan)
+
+    def adopt(self, tx: Any) -> AbstractContextManager[Any]:
+        """The caller's transaction as one of ours, for the length of a `with` block."""
+        return adopt(self.database, tx)
+
+    def is_async(self, tx: Any) -> bool:
+        """Whether this connection or session must be awaited."""
+        return is_async(tx)
+
+    def version(self) -> str:
+        """Database and version, for people."""
+        with self.database.raw_connection() as connection:
+            return self.database.dialect.version(connection)
+
+    def close(self) -> None:
+        """Close idle connections."""
+        self.database.close()
+
+    def _credit(self, tx: Transaction, held: float) -> None:
+        """On a database with one writer nobody could renew meanwhile: that time does not count."""
+        if not self.database.dialect.single_writer or held < NOTABLE_HOLD_SECONDS:
+            return
+        tx.run(Statement("credit_leases", {"held": seconds_to_micros(held)}))
+
+    def _check(self, connection: Any) -> None:
+        """Before the first use in this process: is this a database we know, with our schema?"""
+        if self._checked:
+            return
+        self.database.dialect.check(connection)
+        have, serves = self.migrations.status(connection)
+        if have < self.migrations.latest and self._auto_migrate:
+            self.migrations.apply()
+            have, serves = self.migrations.status(connection)
+        if self.migrations.latest < serves:
+            raise CodeTooOld(self.migrations.latest, serves)
+        if have < self.migrations.latest:
+            raise MigrationsPending(have, self.migrations.latest)
+        self._checked = True

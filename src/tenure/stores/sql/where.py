@@ -1,0 +1,40 @@
+"""A filter as names of conditions and their values. The conditions' text is in the `.sql` files."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+
+from tenure.core.clock import to_micros
+from tenure.core.filter import JobFilter
+from tenure.core.job import DEAD_LETTERS
+from tenure.stores.sql.rows import CODES, row_id
+
+
+def conditions(where: JobFilter) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The names for `{where}`, in a fixed order, and what they need."""
+    names: list[str] = []
+    values: dict[str, Any] = {}
+    for field in fields(where):
+        value = getattr(where, field.name)
+        if value is None:
+            continue
+        if field.name == "states" and set(value) == set(DEAD_LETTERS):
+            names.append("letters")
+            continue
+        names.append(field.name)
+        values[field.name] = _value(field.name, value)
+    return tuple(names), values
+
+
+def _value(name: str, value: Any) -> Any:
+    if name == "ids":
+        return [found for found in map(row_id, value) if found is not None]
+    if name == "batch_id":
+        return row_id(value) or 0
+    if name == "states":
+        return [CODES[state] for state in value]
+    if isinstance(value, datetime):
+        return to_micros(value)
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,1 @@
+"""SQLite: the embedded default. One writer at a time, WAL, durable."""

@@ -1,0 +1,208 @@
+"""The sqlite3 driver: WAL, synchronous=FULL, every writing transaction begins IMMEDIATE.
+
+Writers of one process queue on a lock before they reach the file, so that they do not poll it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from tenure.core.errors import OutsideTransaction, StoreError, UnsupportedDatabase
+from tenure.stores.sql.dialect import Trouble
+from tenure.stores.sql.queries import Queries
+from tenure.stores.sql.statement import Rows, Statement
+
+BUSY_SECONDS = 30.0
+OLDEST = (3, 38, 0)
+WAL_RESET_FIXED = (3, 51, 3)
+
+
+class Busy(sqlite3.OperationalError):
+    """Another thread of this process has kept the file for too long."""
+
+
+class Gate:
+    """One writer of this process at a time; the others wait here instead of polling the file."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._holder: int | None = None
+
+    def enter(self) -> None:
+        """Wait for our turn. A thread that waits for itself would wait for ever."""
+        if self._holder == threading.get_ident():
+            raise OutsideTransaction
+        if not self._lock.acquire(timeout=BUSY_SECONDS):
+            raise Busy("another transaction of this process keeps the file")
+        self._holder = threading.get_ident()
+
+    def leave(self) -> None:
+        """The next one, please."""
+        self._holder = None
+        self._lock.release()
+
+
+_gates: dict[str, Gate] = {}
+_gates_lock = threading.Lock()
+
+
+def gate(path: str) -> Gate:
+    """The gate of a file in this process."""
+    with _gates_lock:
+        return _gates.setdefault(os.path.realpath(path), Gate())
+
+
+def _forget_gates() -> None:
+    """In a forked child nobody holds anything, whatever the parent's threads did."""
+    global _gates_lock
+    _gates.clear()
+    _gates_lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget_gates)
+
+
+class Connection(sqlite3.Connection):
+    """Knows whether it holds the gate."""
+
+    gate: Gate | None = None
+
+
+class SqliteDialect:
+    """See `tenure.stores.sql.dialect.Dialect`."""
+
+    name = "sqlite"
+    package = "tenure.stores.sqlite"
+    single_writer = True
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def connect(self) -> Connection:
+        """WAL needs a real file on a local disk."""
+        try:
+            connection = sqlite3.connect(
+                self.path,
+                timeout=BUSY_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=256,
+                factory=Connection,
+            )
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+        except sqlite3.DatabaseError as error:
+            raise StoreError(
+                f"cannot open the SQLite file {self.path!r}: {error}; "
+                "is the folder there and writable, and the file a database?"
+            ) from error
+        return connection
+
+    def begin(self, connection: Any) -> None:
+        """IMMEDIATE: a reader that turns writer fails at once, whatever the timeout."""
+        if isinstance(connection, Connection):
+            turn = gate(self.path)
+            turn.enter()
+            connection.gate = turn
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except BaseException:
+            self._open_gate(connection)
+            raise
+
+    def commit(self, connection: Any) -> None:
+        """Then let the next writer in."""
+        connection.execute("COMMIT")
+        self._open_gate(connection)
+
+    def rollback(self, connection: Any) -> None:
+        """Whatever happened, the next writer may go."""
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        finally:
+            self._open_gate(connection)
+
+    def close(self, connection: Any) -> None:
+        """Without complaint."""
+        self._open_gate(connection)
+        with suppress(sqlite3.Error):
+            connection.close()
+
+    def execute(self, connection: Any, queries: Queries, statement: Statement) -> Rows:
+        """One statement; once per row of the batch where the query says so."""
+        query = queries.get(statement.name, statement.where)
+        cursor = connection.cursor()
+        cursor.row_factory = None
+        if query.each and statement.batch is not None:
+            shared = self.values(Statement(statement.name, statement.values))
+            found: Rows = []
+            for row in statement.batch.rows:
+                own = dict(zip(statement.batch.columns, row, strict=True))
+                found += cursor.execute(query.steps[0], {**shared, **own}).fetchall()
+            return found
+        return list(cursor.execute(query.steps[0], self.values(statement)).fetchall())
+
+    def values(self, statement: Statement) -> Mapping[str, Any]:
+        """Lists and batches travel as JSON text."""
+        values = {
+            name: json.dumps(value) if isinstance(value, list) else value
+            for name, value in statement.values.items()
+        }
+        if statement.batch is not None:
+            values["rows"] = json.dumps(statement.batch.rows)
+        return values
+
+    def trouble(self, error: BaseException) -> Trouble:
+        """A busy file asks for patience; nothing here ever loses a connection."""
+        if isinstance(error, Busy):
+            return Trouble.AGAIN
+        code = getattr(error, "sqlite_errorcode", None)
+        if isinstance(code, int) and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return Trouble.AGAIN
+        return Trouble.OTHER
+
+    def version(self, connection: Any) -> str:
+        """The library's version."""
+        return f"SQLite {sqlite3.sqlite_version}"
+
+    def check(self, connection: Any) -> None:
+        """UPDATE ... RETURNING and the JSON arrow are needed."""
+        check_version(sqlite3.sqlite_version_info)
+
+    def has_table(self, connection: Any, name: str) -> bool:
+        """Looks into the file's own catalogue."""
+        sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+        return connection.execute(sql, (name,)).fetchone() is not None
+
+    @contextmanager
+    def schema_lock(self, connection: Any) -> Iterator[None]:
+        """The writer's own transaction is the lock, and undoes everything where it stops."""
+        self.begin(connection)
+        try:
+            yield
+        except BaseException:
+            self.rollback(connection)
+            raise
+        self.commit(connection)
+
+    def _open_gate(self, connection: Any) -> None:
+        held: Gate | None = getattr(connection, "gate", None)
+        if held is not None:
+            connection.gate = None
+            held.leave()
+
+
+def check_version(found: tuple[int, ...]) -> None:
+    """Raise where the library is too old."""
+    if found < OLDEST:
+        raise UnsupportedDatabase(
+            f"SQLite {'.'.join(map(str, found))} is too old: Tenure needs 3.38 or newer"
+        )

@@ -1,0 +1,212 @@
+-- fragment: now
+-- The store's clock in microseconds. Milliseconds are the best SQLite 3.40 offers.
+CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER) * 1000
+
+-- fragment: claimed
+-- What a worker needs to run a job, in the order of rows.claimed().
+id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
+snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at
+
+-- name: add_jobs
+-- Jobs without a unique key, in one statement; ids come back in the order of the rows.
+INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
+    max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
+    created_at)
+SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
+    coalesce(value ->> 6, {now} + (value ->> 7)), coalesce(value ->> 8, {now} + (value ->> 9)),
+    value ->> 10, value ->> 11, value ->> 12, value ->> 13, value ->> 14, value ->> 15,
+    value ->> 16, value ->> 17, {now}
+FROM json_each(:rows) WHERE true ORDER BY key
+RETURNING id
+
+-- name: add_keyed_jobs
+-- The unique index decides, whatever the concurrency; what comes back was created.
+INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
+    max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
+    unique_key, payload_hash, created_at)
+SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
+    coalesce(value ->> 6, {now} + (value ->> 7)), coalesce(value ->> 8, {now} + (value ->> 9)),
+    value ->> 10, value ->> 11, value ->> 12, value ->> 13, value ->> 14, value ->> 15,
+    value ->> 16, value ->> 17, value ->> 18, value ->> 19, {now}
+FROM json_each(:rows) WHERE true ORDER BY key
+ON CONFLICT (tenant, kind, unique_key) WHERE unique_key IS NOT NULL AND state IN (0, 1)
+DO NOTHING
+RETURNING id, tenant, kind, unique_key
+
+-- name: find_keyed_jobs
+-- Who holds these keys now.
+SELECT j.id, j.tenant, j.kind, j.unique_key, j.payload_hash, j.state
+FROM json_each(:rows) r CROSS JOIN tenure_jobs j
+WHERE j.tenant = r.value ->> 0 AND j.kind = r.value ->> 1 AND j.unique_key = r.value ->> 2
+    AND j.unique_key IS NOT NULL AND j.state IN (0, 1)
+
+-- name: lock_waiting
+-- Ours to change until the end of the transaction, if it still waits.
+SELECT id FROM tenure_jobs WHERE id = :id AND state = 0
+
+-- name: add_payloads
+-- Large payloads live beside the row, which is written at every claim and settle.
+INSERT INTO tenure_payloads (job_id, payload)
+SELECT value ->> 0, value ->> 1 FROM json_each(:rows)
+
+-- name: read_payloads
+SELECT job_id, payload FROM tenure_payloads WHERE job_id IN (SELECT value FROM json_each(:ids))
+
+-- name: replace_job
+-- Only a job that still waits can take another payload.
+UPDATE tenure_jobs SET payload = :payload, payload_hash = :payload_hash, priority = :priority,
+    run_at = coalesce(:run_at, CASE WHEN :debounce THEN {now} + :delay ELSE run_at END)
+WHERE id = :id AND state = 0
+RETURNING id
+
+-- name: take_windows
+-- A key with a window is free when nobody has it or its window is over.
+INSERT INTO tenure_keys (tenant, kind, unique_key, payload_hash, job_id, until)
+SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, NULL, {now} + (value ->> 4)
+FROM json_each(:rows) WHERE true
+ON CONFLICT (tenant, kind, unique_key) DO UPDATE
+SET payload_hash = excluded.payload_hash, job_id = NULL, until = excluded.until
+WHERE tenure_keys.until <= {now}
+RETURNING tenant, kind, unique_key
+
+-- name: find_windows
+-- Who has these keys, with what, and in which state the job is while it is still kept.
+SELECT k.job_id, k.tenant, k.kind, k.unique_key, k.payload_hash, coalesce(j.state, 2)
+FROM json_each(:rows) r CROSS JOIN tenure_keys k LEFT JOIN tenure_jobs j ON j.id = k.job_id
+WHERE k.tenant = r.value ->> 0 AND k.kind = r.value ->> 1 AND k.unique_key = r.value ->> 2
+
+-- name: bind_windows
+-- The key now names its job.
+UPDATE tenure_keys SET job_id = r.value ->> 3 FROM json_each(:rows) r
+WHERE tenure_keys.tenant = r.value ->> 0 AND tenure_keys.kind = r.value ->> 1
+    AND tenure_keys.unique_key = r.value ->> 2
+
+-- name: rehash_windows
+-- The waiting job has another payload now; the key must know it.
+UPDATE tenure_keys SET payload_hash = r.value ->> 3 FROM json_each(:rows) r
+WHERE tenure_keys.tenant = r.value ->> 0 AND tenure_keys.kind = r.value ->> 1
+    AND tenure_keys.unique_key = r.value ->> 2
+
+-- name: drop_windows
+-- Undo of take_windows when another job of the same call is refused.
+DELETE FROM tenure_keys WHERE (tenant, kind, unique_key) IN
+    (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(:rows))
+
+-- name: drop_added
+-- Undo of add when another job of the same call is refused: none of them may stay.
+DELETE FROM tenure_jobs WHERE id IN (SELECT value FROM json_each(:ids))
+
+-- name: paused_queues
+-- A paused queue is not scanned at all.
+SELECT name FROM tenure_queues WHERE paused = 1
+
+-- name: overdue_leases
+-- Running jobs whose holder went silent and that this worker may take, bury or cancel.
+SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, queue
+FROM tenure_jobs
+WHERE state = 1 AND lease_until < {now}
+    AND (attempt >= max_attempts OR cancel_requested = 1
+        OR (kind IN (SELECT value FROM json_each(:kinds))
+            AND queue IN (SELECT value FROM json_each(:queues))))
+ORDER BY lease_until LIMIT :limit
+
+-- name: claim_again
+-- A lease that ran out is claimed with a higher fence: the silent holder can change nothing more.
+UPDATE tenure_jobs SET attempt = attempt + 1, fence = fence + 1, lease_owner = :owner,
+    lease_until = {now} + :lease, started_at = {now}, progress = NULL, progress_note = NULL
+WHERE id IN (SELECT value FROM json_each(:ids)) AND state = 1
+RETURNING {claimed}
+
+-- name: expire_jobs
+-- Not started in time: called off, bounded per claim.
+UPDATE tenure_jobs SET state = 5, reason = 'expired', finished_at = {now}, fence = fence + 1
+WHERE id IN (SELECT id FROM tenure_jobs
+    WHERE state = 0 AND expires_at IS NOT NULL AND started_at IS NULL AND expires_at <= {now}
+    ORDER BY expires_at LIMIT :limit)
+RETURNING id
+
+-- name: claim_lanes
+-- each
+-- The lanes of one queue, by jumping through the due index from one lane to the next. An equal
+-- prefix and one scalar bound: a row comparison would walk through the whole lane.
+WITH RECURSIVE lane (id) AS (
+    SELECT (SELECT j.id FROM tenure_jobs j WHERE j.queue = :queue AND j.state = 0 AND j.hold = 0
+        ORDER BY j.priority, j.tenant, j.run_at, j.id LIMIT 1)
+    UNION ALL
+    SELECT coalesce(
+        (SELECT n.id FROM tenure_jobs n WHERE n.queue = :queue AND n.priority = j.priority
+            AND n.tenant > j.tenant AND n.state = 0 AND n.hold = 0
+            ORDER BY n.tenant, n.run_at, n.id LIMIT 1),
+        (SELECT n.id FROM tenure_jobs n WHERE n.queue = :queue AND n.priority > j.priority
+            AND n.state = 0 AND n.hold = 0
+            ORDER BY n.priority, n.tenant, n.run_at, n.id LIMIT 1))
+    FROM lane JOIN tenure_jobs j ON j.id = lane.id
+    LIMIT :lanes
+)
+SELECT j.queue, j.priority, j.tenant FROM lane JOIN tenure_jobs j ON j.id = lane.id
+
+-- name: claim_take
+-- each
+-- The best due jobs of one lane; expired ones are left to expire_jobs.
+UPDATE tenure_jobs SET state = 1, attempt = attempt + 1, fence = fence + 1,
+    lease_owner = :owner, lease_until = {now} + :lease, started_at = {now},
+    progress = NULL, progress_note = NULL
+WHERE id IN (SELECT id FROM tenure_jobs
+    WHERE queue = :queue AND priority = :priority AND tenant = :tenant AND state = 0 AND hold = 0
+        AND run_at <= {now} AND kind IN (SELECT value FROM json_each(:kinds))
+        AND (expires_at IS NULL OR started_at IS NOT NULL OR expires_at > {now})
+    ORDER BY run_at, id LIMIT :take)
+RETURNING {claimed}
+
+-- name: extend_leases
+-- Only what is still held; the answer also carries the news of a cancel.
+UPDATE tenure_jobs SET lease_until = {now} + :lease
+FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence FROM json_each(:rows)) s
+WHERE tenure_jobs.id = s.id AND tenure_jobs.fence = s.fence AND +tenure_jobs.state = 1
+RETURNING tenure_jobs.id, tenure_jobs.cancel_requested
+
+-- name: report_progress
+-- Only the present holder may speak for the job.
+UPDATE tenure_jobs SET progress = coalesce(s.progress, tenure_jobs.progress),
+    progress_note = coalesce(s.note, tenure_jobs.progress_note)
+FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS progress, value ->> 3 AS note
+    FROM json_each(:rows)) s
+WHERE tenure_jobs.id = s.id AND tenure_jobs.fence = s.fence AND +tenure_jobs.state = 1
+RETURNING tenure_jobs.id
+
+-- name: add_logs
+-- Lines of jobs whose fence report_progress has just checked in this transaction.
+INSERT INTO tenure_logs (job_id, fence, at, level, message)
+SELECT value ->> 0, value ->> 1, coalesce(value ->> 2, {now}), value ->> 3, value ->> 4
+FROM json_each(:rows) WHERE true ORDER BY key
+
+-- name: settle_jobs
+-- Only the present holder may settle: the fence decides, not the id. A cancel that was asked for
+-- meanwhile turns a requeue into the end.
+UPDATE tenure_jobs SET
+    state = CASE WHEN s.state = 0 AND cancel_requested = 1 THEN 5 ELSE s.state END,
+    reason = CASE WHEN s.state = 0 AND cancel_requested = 1 THEN 'canceled' ELSE s.reason END,
+    finished_at = CASE WHEN s.state = 0 AND cancel_requested = 0 THEN NULL ELSE {now} END,
+    run_at = CASE WHEN s.state = 0 THEN {now} + s.delay ELSE run_at END,
+    attempt = attempt - s.refund, refunds = refunds + s.refund - s.snooze,
+    snoozes = snoozes + s.snooze, result = s.result, lease_until = NULL
+FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS state, value ->> 3 AS delay,
+        value ->> 4 AS result, value ->> 5 AS reason, value ->> 6 AS refund, value ->> 7 AS snooze
+    FROM json_each(:rows)) s
+WHERE tenure_jobs.id = s.id AND tenure_jobs.fence = s.fence AND +tenure_jobs.state = 1
+RETURNING tenure_jobs.id
+
+-- name: add_history
+-- One line per (job, fence): what did not simply succeed, and operators' moves.
+INSERT INTO tenure_attempts (job_id, fence, attempt, entry, worker, started_at, finished_at,
+    failure)
+SELECT j.id, r.value ->> 1, j.attempt + (r.value ->> 2), r.value ->> 3,
+    coalesce(r.value ->> 4, j.lease_owner),
+    CASE WHEN r.value ->> 4 IS NULL THEN j.started_at END, {now}, r.value ->> 5
+FROM json_each(:rows) r CROSS JOIN tenure_jobs j WHERE j.id = r.value ->> 0
+ON CONFLICT (job_id, fence) DO NOTHING
+
+-- name: credit_leases
+-- Our transaction kept every renewal out for so long: leases that were alive are given that back.
+UPDATE tenure_jobs SET lease_until = lease_until + :held
+WHERE state = 1 AND lease_until >= {now} - :held

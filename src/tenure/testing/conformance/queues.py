@@ -1,0 +1,108 @@
+"""Queues as operators see them: paused, resumed, and how deep they are."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from tenure.core.job import State
+from tenure.stores.contract import Capability, Store
+from tenure.testing.conformance.promise import needs
+from tenure.testing.conformance.steps import (
+    add_job,
+    add_jobs,
+    claim_all,
+    claim_ids,
+    finished_job,
+    start_job,
+)
+from tenure.testing.tempo import Tempo
+
+
+@needs(Capability.PAUSE)
+def test_a_paused_queue_is_not_claimed_from(store: Store) -> None:
+    add_job(store)
+    store.queues.pause("default", "ada")
+
+    assert claim_ids(store) == []
+
+
+@needs(Capability.PAUSE)
+def test_a_resumed_queue_is_claimed_from_again(store: Store) -> None:
+    job_id = add_job(store)
+    store.queues.pause("default", "ada")
+    store.queues.resume("default", "ada")
+
+    assert claim_ids(store) == [job_id]
+
+
+@needs(Capability.PAUSE)
+def test_a_pause_holds_up_no_other_queue(store: Store) -> None:
+    add_job(store)
+    mail = add_job(store, queue="mail")
+    store.queues.pause("default", "ada")
+
+    assert claim_ids(store, slots={"default": 5, "mail": 5}) == [mail]
+
+
+@needs(Capability.PAUSE)
+def test_the_list_tells_who_paused_and_since_when(store: Store) -> None:
+    assert store.queues.list() == []
+    before = store.now()
+    store.queues.pause("mail", "ada")
+
+    [queue] = store.queues.list()
+    assert (queue.name, queue.paused, queue.by) == ("mail", True, "ada")
+    assert queue.since is not None
+    assert before <= queue.since <= store.now()
+
+
+@needs(Capability.PAUSE)
+def test_a_second_pause_does_not_change_the_first(store: Store, tempo: Tempo) -> None:
+    store.queues.pause("mail", "ada")
+    [first] = store.queues.list()
+    tempo.passes(5)
+    store.queues.pause("mail", "bob")
+
+    assert store.queues.list() == [first]
+
+
+@needs(Capability.PAUSE)
+def test_a_resumed_queue_stays_in_the_list(store: Store) -> None:
+    store.queues.pause("mail", "ada")
+    store.queues.resume("mail", "bob")
+
+    [queue] = store.queues.list()
+    assert (queue.name, queue.paused) == ("mail", False)
+
+
+def test_depths_count_open_jobs_by_queue_kind_and_state(store: Store) -> None:
+    early = store.now() - timedelta(minutes=5)
+    add_jobs(store, 2, run_at=early)
+    start_job(store, priority=0)
+    add_job(store, kind="mail", queue="mail")
+
+    found = {(d.queue, d.kind, d.state): d for d in store.queues.depths()}
+
+    assert {name: depth.jobs for name, depth in found.items()} == {
+        ("default", "work", State.QUEUED): 2,
+        ("default", "work", State.RUNNING): 1,
+        ("mail", "mail", State.QUEUED): 1,
+    }
+    assert found["default", "work", State.QUEUED].oldest_run_at == early
+
+
+def test_finished_jobs_have_no_depth(store: Store) -> None:
+    finished_job(store)
+
+    assert store.queues.depths() == []
+
+
+def test_overdue_counts_leases_that_nobody_took_up(store: Store, tempo: Tempo) -> None:
+    add_jobs(store, 3)
+    claim_all(store, slots=2, lease_seconds=tempo.lease)
+    claim_all(store, slots=1)
+    assert store.queues.overdue(tempo.hour) == 0
+    tempo.passes(41)
+
+    assert store.queues.overdue(tempo.seconds(10)) == 2
+    assert store.queues.overdue(tempo.hour) == 0

@@ -1,0 +1,196 @@
+"""Leases that ran out: claimed again at once, or ended when nothing is left to try."""
+
+from __future__ import annotations
+
+from tenure.core.job import State
+from tenure.core.lease import ClaimedJob
+from tenure.stores.contract import Report, Store
+from tenure.testing.conformance.promise import promise
+from tenure.testing.conformance.steps import (
+    add_job,
+    add_jobs,
+    at_once,
+    cancel,
+    claim,
+    claim_all,
+    claim_ids,
+    claim_one,
+    entries_of,
+    job_of,
+    settle,
+    settle_done,
+    start_job,
+    state_of,
+)
+from tenure.testing.tempo import Tempo
+
+
+@promise(1, 2, 4)
+def test_a_lease_that_ran_out_is_claimed_again_at_once(store: Store, tempo: Tempo) -> None:
+    first = start_job(store, seconds=tempo.lease)
+    tempo.passes(31)
+
+    second = claim_one(store, owner="b")
+
+    assert second.id == first.id
+    assert (second.attempt, second.lease.fence, second.lease.owner) == (2, 2, "b")
+    assert second.started_at > first.started_at
+
+
+@promise(3)
+def test_a_late_worker_cannot_settle_an_overtaken_lease(store: Store, tempo: Tempo) -> None:
+    add_job(store)
+    first = claim_one(store, owner="a", seconds=tempo.lease)
+    tempo.passes(31)
+    second = claim_one(store, owner="b")
+
+    assert settle_done(store, first) == []
+    assert state_of(store, second.id) is State.RUNNING
+    assert settle_done(store, second) == [second.id]
+
+
+@promise(3)
+def test_a_late_worker_whom_nobody_overtook_may_still_settle(store: Store, tempo: Tempo) -> None:
+    job = start_job(store, seconds=tempo.lease)
+    tempo.passes(31)
+
+    assert settle_done(store, job) == [job.id]
+
+
+@promise(4)
+def test_a_crash_is_a_line_of_history_of_its_own_kind(store: Store, tempo: Tempo) -> None:
+    first = start_job(store, seconds=tempo.lease)
+    tempo.passes(31)
+    claim_one(store, owner="b")
+
+    [line] = store.jobs.history(first.id)
+    assert (line.entry, line.fence, line.attempt, line.worker) == ("crashed", 1, 1, "worker")
+    assert line.failure is not None
+    assert line.failure["code"] == "worker_crashed"
+    assert line.started_at == first.started_at
+
+
+@promise(4)
+def test_a_job_that_kills_every_worker_dies_with_its_last_attempt(
+    store: Store, tempo: Tempo
+) -> None:
+    job_id = add_job(store, max_attempts=3)
+    runs = 0
+    for _ in range(6):
+        runs += len(claim_all(store, lease_seconds=tempo.seconds(5)))
+        tempo.passes(6)
+
+    job = job_of(store, job_id)
+    assert (runs, job.attempt, job.state, job.reason) == (3, 3, State.DEAD, "worker_crashed")
+    assert entries_of(store, job_id) == ["crashed"] * 3
+    assert job.finished_at is not None
+
+
+@promise(4)
+def test_a_claim_tells_which_jobs_it_buried(store: Store, tempo: Tempo) -> None:
+    job = start_job(store, seconds=tempo.lease, max_attempts=1)
+    tempo.passes(31)
+
+    found = claim(store)
+
+    assert list(found.jobs) == []
+    assert list(found.ended) == [(job.id, State.DEAD, "worker_crashed")]
+
+
+@promise(4)
+def test_a_buried_job_cannot_be_settled_by_its_last_holder(store: Store, tempo: Tempo) -> None:
+    job = start_job(store, seconds=tempo.lease, max_attempts=1)
+    tempo.passes(31)
+    claim(store)
+
+    assert settle_done(store, job) == []
+    assert state_of(store, job.id) is State.DEAD
+
+
+@promise(4)
+def test_errors_and_crashes_use_the_same_attempts(store: Store, tempo: Tempo) -> None:
+    job = start_job(store, seconds=tempo.lease, max_attempts=2)
+    tempo.passes(31)
+    second = claim_one(store)
+
+    assert (second.attempt, second.max_attempts) == (2, 2)
+    settle(store, second, State.DEAD, entry="error", reason="exhausted")
+    assert entries_of(store, job.id) == ["crashed", "error"]
+
+
+@promise(4)
+def test_a_cancelled_job_whose_worker_died_ends_cancelled(store: Store, tempo: Tempo) -> None:
+    job = start_job(store, seconds=tempo.lease)
+    cancel(store, job.id)
+    tempo.passes(31)
+
+    found = claim(store)
+
+    assert list(found.jobs) == []
+    assert list(found.ended) == [(job.id, State.CANCELED, "canceled")]
+    assert state_of(store, job.id) is State.CANCELED
+
+
+@promise(11)
+def test_a_lease_of_an_unknown_kind_is_left_to_those_who_know_it(
+    store: Store, tempo: Tempo
+) -> None:
+    add_job(store, kind="future")
+    claim_all(store, kinds=["future"], lease_seconds=tempo.lease)
+    tempo.passes(31)
+
+    assert claim_ids(store, kinds=["work"]) == []
+    assert len(claim_ids(store, kinds=["future"])) == 1
+
+
+@promise(2)
+def test_recovered_jobs_stay_within_the_slots(store: Store, tempo: Tempo) -> None:
+    add_jobs(store, 6)
+    claim_all(store, lease_seconds=tempo.lease)
+    waiting = add_job(store)
+    tempo.passes(31)
+
+    first = claim_ids(store, slots=4)
+    rest = claim_ids(store, slots=4)
+
+    assert (len(first), len(rest)) == (4, 3)
+    assert waiting in rest
+
+
+@promise(2)
+def test_a_lease_that_ran_out_is_claimed_by_one_of_many(store: Store, tempo: Tempo) -> None:
+    ids = add_jobs(store, 40)
+    claim_all(store, lease_seconds=tempo.lease)
+    tempo.passes(31)
+
+    answers = at_once(4, lambda number: claim_all(store, owner=f"w{number}", slots=20))
+
+    taken: list[ClaimedJob] = []
+    for answer in answers:
+        assert not isinstance(answer, Exception), answer
+        taken += answer
+    taken += claim_all(store)
+    assert sorted((job.id for job in taken), key=int) == ids
+    assert {job.lease.fence for job in taken} == {2}
+
+
+@promise(2)
+def test_a_recovered_job_starts_with_clean_progress(store: Store, tempo: Tempo) -> None:
+    job = start_job(store, seconds=tempo.lease)
+    store.jobs.report([Report(lease=job.lease, progress=0.5, note="half")])
+    tempo.passes(31)
+    claim_one(store)
+
+    stored = job_of(store, job.id)
+    assert (stored.progress, stored.progress_note) == (None, None)
+
+
+@promise(1)
+def test_a_job_of_a_paused_queue_is_recovered_after_it_resumes(store: Store, tempo: Tempo) -> None:
+    job = start_job(store, seconds=tempo.lease)
+    store.queues.pause("default", "ada")
+    tempo.passes(31)
+    assert claim_ids(store) == []
+
+    store.queues.resume("default", "ada")
+    assert claim_ids(store) == [job.id]

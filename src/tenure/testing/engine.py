@@ -1,0 +1,70 @@
+"""For your own tests: your app on a throw-away SQLite file, its jobs run on the spot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tenure.core.clock import Clock
+from tenure.core.filter import JobFilter
+from tenure.core.job import OPEN_STATES, Job
+from tenure.engine import Tenure
+from tenure.insight import Insight
+from tenure.operator import Operator
+from tenure.stores import open_store
+from tenure.stores.contract import Store
+from tenure.worker import Worker
+
+
+@contextmanager
+def on_temporary_database(
+    app: Tenure, folder: Path, clock: Clock | None = None
+) -> Iterator[Tenure]:
+    """The app on an empty SQLite file in `folder`; with a ManualClock time stands still."""
+    kept, kept_url = app.store, app.url
+    url = f"sqlite:///{folder / 'tenure-test.db'}"
+    store: Store = open_store(url, clock=clock, auto_migrate=True)
+    _point(app, store, url)
+    try:
+        yield app
+    finally:
+        store.close()
+        _point(app, kept, kept_url)
+
+
+def _point(app: Tenure, store: Store, url: str) -> None:
+    app.store, app.url = store, url
+    app.insight = Insight(store)
+    app.operator = Operator(store, app.signals)
+
+
+def run_until_idle(app: Tenure, *, concurrency: int | None = None) -> int:
+    """Run what is due, and what that enqueues, until nothing is; answers the number of runs."""
+    return Worker(app, concurrency=concurrency).run_until_idle()
+
+
+def enqueued(app: Tenure, kind: str, **arguments: Any) -> list[Job]:
+    """Open jobs of a kind whose payload has these values."""
+    where = JobFilter(kinds=(kind,), states=OPEN_STATES)
+    jobs = [app.get(job.id) for job in app.insight.stream(where)]
+    return [job for job in jobs if _has(job.arguments, arguments)]
+
+
+def assert_enqueued(app: Tenure, kind: str, *, times: int = 1, **arguments: Any) -> list[Job]:
+    """Fails unless so many open jobs of this kind have these arguments; shows what there is."""
+    found = enqueued(app, kind, **arguments)
+    if len(found) != times:
+        there = [(job.kind, app.get(job.id).arguments) for job in app.insight.stream()]
+        raise AssertionError(
+            f"expected {times} open job(s) of {kind!r} with {arguments}, found {len(found)}; "
+            f"in the database: {there}"
+        )
+    return found
+
+
+def _has(payload: Any, wanted: dict[str, Any]) -> bool:
+    return isinstance(payload, dict) and all(
+        name in payload and payload[name] == value for name, value in wanted.items()
+    )
