@@ -1,0 +1,249 @@
+"""Tenure(url): enqueue, read, wait, cancel, retry. What users hold in their hands."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Concatenate, ParamSpec, Protocol, Unpack
+
+from tenure.codec import encode
+from tenure.core.clock import Clock
+from tenure.core.errors import JobNotFound, OptionError
+from tenure.core.job import Job, NewJob
+from tenure.core.retry import Exponential, RetryPolicy
+from tenure.core.signals import Signals
+from tenure.handlers import Handler, HandlerOptions, Registry, RunsIn
+from tenure.insight import Insight
+from tenure.operator import Operator
+from tenure.options import Options, new_job
+from tenure.running import RunningJob, current_job
+from tenure.settings import Settings
+from tenure.stores import open_store
+from tenure.stores.contract import Added, Change, Move, Store
+from tenure.transaction import OpenTransaction, check_inside, open_here
+from tenure.waiting import check_off_loop, pauses
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True)
+class JobRef:
+    """The answer to an enqueue. `created` is False where the unique key named a job already."""
+
+    id: str
+    created: bool = True
+
+
+class Runner(Protocol):
+    """A named step of a tick: does what it can within the budget, says how much it did."""
+
+    name: str
+
+    def run(self, budget: Any) -> int:
+        """The number of things done."""
+        ...
+
+
+class Feature(Protocol):
+    """What `include` takes: handlers and runners, and nothing else."""
+
+    @property
+    def handlers(self) -> Iterable[Handler[Any]]:
+        """What it can run."""
+        ...
+
+    @property
+    def runners(self) -> Iterable[Runner]:
+        """What it does in every tick."""
+        ...
+
+
+class Tenure:
+    """An app: its database, its handlers. Opens no connection, thread or file before first use.
+
+    >>> app = Tenure("sqlite:///tenure.db")
+    >>> @app.job("greet")
+    ... def greet(job, name: str) -> str:
+    ...     return f"Hello {name}"
+    >>> greet.enqueue(name="Ada")            # doctest: +SKIP
+    JobRef(id='1', created=True)
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        settings: Settings | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.settings = settings or Settings()
+        self.url = url or self.settings.database_url
+        self.store: Store = open_store(
+            self.url, clock=clock, auto_migrate=self.settings.auto_migrate
+        )
+        self.signals = Signals()
+        self.handlers = Registry()
+        self.runners: list[Runner] = []
+        self.insight = Insight(self.store)
+        self.operator = Operator(self.store, self.signals)
+
+    def job(
+        self,
+        kind: str,
+        *,
+        queue: str = "default",
+        timeout: float | None = None,
+        retry: RetryPolicy | None = None,
+        process: bool = False,
+        priority: int | None = None,
+    ) -> Callable[[Callable[Concatenate[RunningJob, P], Any]], Handler[P]]:
+        """Register a handler. `async def` runs on the loop, `def` in a thread, or in a process."""
+
+        def register(function: Callable[Concatenate[RunningJob, P], Any]) -> Handler[P]:
+            place = RunsIn.LOOP if inspect.iscoroutinefunction(function) else RunsIn.THREAD
+            options = HandlerOptions(
+                queue=queue,
+                timeout=_limit(timeout, self.settings.timeout_seconds),
+                retry=retry or Exponential(attempts=self.settings.max_attempts),
+                runs_in=RunsIn.PROCESS if process else place,
+                priority=self.settings.priority if priority is None else priority,
+            )
+            handler = Handler(self, kind, function, options)
+            self.handlers.add(handler)
+            return handler
+
+        return register
+
+    def include(self, feature: Feature) -> None:
+        """The whole plug-in system: take a feature's handlers and runners."""
+        for handler in feature.handlers:
+            self.handlers.add(handler)
+        self.runners.extend(feature.runners)
+
+    def policy(self, kind: str) -> RetryPolicy:
+        """The retry policy of a kind; the engine's own where this app has no handler."""
+        handler = self.handlers.get(kind)
+        if handler is not None:
+            return handler.options.retry
+        return Exponential(attempts=self.settings.max_attempts)
+
+    def new(self, kind: str, payload: Any = None, **options: Unpack[Options]) -> NewJob:
+        """A checked job that is not yet added. A kind that this app does not know is accepted."""
+        text = encode({} if payload is None else payload, self.settings.payload_limit_bytes)
+        return new_job(kind, text, {**defaults(self, kind), **options})
+
+    def enqueue(self, kind: str, payload: Any = None, **options: Unpack[Options]) -> JobRef:
+        """Add one job by name; durable when this returns, or with `tx` part of your transaction."""
+        tx = options.pop("tx", None)
+        return self.enqueue_many([self.new(kind, payload, **options)], tx=tx)[0]
+
+    def enqueue_many(self, jobs: Iterable[NewJob], *, tx: Any = None) -> list[JobRef]:
+        """Add many, all or none: `app.enqueue_many([render.new(invoice_id=n) for n in ids])`."""
+        check_off_loop("enqueue", "enqueue_async")
+        check_inside(tx)
+        return _refs(self.signals, self.store.jobs.add(list(jobs), getattr(tx, "inner", tx)))
+
+    async def enqueue_async(
+        self, kind: str, payload: Any = None, **options: Unpack[Options]
+    ) -> JobRef:
+        """Add one job from a coroutine; `tx` may be an async connection or session."""
+        tx = options.pop("tx", None)
+        return (await self.enqueue_many_async([self.new(kind, payload, **options)], tx=tx))[0]
+
+    async def enqueue_many_async(self, jobs: Iterable[NewJob], *, tx: Any = None) -> list[JobRef]:
+        """Add many from a coroutine, all or none."""
+        check_inside(tx)
+        inner = getattr(tx, "inner", tx)
+        if inner is not None and not hasattr(tx, "inner"):
+            return _refs(self.signals, await self.store.jobs.add_async(list(jobs), inner))
+        return _refs(self.signals, await asyncio.to_thread(self.store.jobs.add, list(jobs), inner))
+
+    @contextmanager
+    def transaction(self) -> Iterator[OpenTransaction]:
+        """Your statements and jobs in one transaction of ours: both or neither."""
+        check_off_loop("transaction", "asyncio.to_thread")
+        with self.store.transaction() as inner:
+            token = open_here.set(inner)
+            try:
+                yield OpenTransaction(self, inner)
+            finally:
+                open_here.reset(token)
+
+    def get(self, job: str | JobRef) -> Job:
+        """One job, with payload and result."""
+        found = self.store.jobs.get(_id(job))
+        if found is None:
+            raise JobNotFound(_id(job))
+        return found
+
+    def wait(self, job: str | JobRef, seconds: float = 15.0) -> Job:
+        """The job as soon as it is final, or as it is when the time is over."""
+        check_off_loop("wait", "wait_async")
+        for pause in pauses(seconds):
+            if (found := self.get(job)).state.final:
+                return found
+            time.sleep(pause)
+        return self.get(job)
+
+    async def wait_async(self, job: str | JobRef, seconds: float = 15.0) -> Job:
+        """The same from a coroutine; no connection is held while it waits."""
+        for pause in pauses(seconds):
+            if (found := await asyncio.to_thread(self.get, job)).state.final:
+                return found
+            await asyncio.sleep(pause)
+        return await asyncio.to_thread(self.get, job)
+
+    def cancel(self, job: str | JobRef, actor: str = "operator") -> Job:
+        """A waiting job ends at once; a running one is asked to stop."""
+        return self.operator.move(_id(job), Change(move=Move.CANCEL, actor=actor))
+
+    def retry(self, job: str | JobRef, actor: str = "operator") -> Job:
+        """A finished job starts anew; a waiting one is due now; a running one is left alone."""
+        return self.operator.move(_id(job), Change(move=Move.RETRY, actor=actor))
+
+    def close(self) -> None:
+        """Close idle connections; the next use opens new ones."""
+        self.store.close()
+
+
+def defaults(app: Tenure, kind: str) -> Options:
+    """What the handler says, and the job that is running here: its tenant, its correlation."""
+    handler = app.handlers.get(kind)
+    found: Options = {
+        "priority": app.settings.priority,
+        "max_attempts": app.settings.max_attempts,
+    }
+    if handler is not None:
+        found = {
+            "queue": handler.options.queue,
+            "priority": handler.options.priority,
+            "max_attempts": handler.options.retry.attempts,
+        }
+    parent = current_job.get()
+    if parent is not None:
+        found["correlation_id"] = parent.claimed.correlation_id
+        found["trace"] = parent.claimed.trace
+        found["enqueued_by"] = f"job:{parent.id}"
+        found["tenant"] = parent.tenant
+    return found
+
+
+def _refs(signals: Signals, added: list[Added]) -> list[JobRef]:
+    signals.emit("jobs.enqueued", ids=[one.id for one in added if one.created])
+    return [JobRef(one.id, one.created) for one in added]
+
+
+def _id(job: str | JobRef) -> str:
+    return job if isinstance(job, str) else job.id
+
+
+def _limit(seconds: float | None, default: float) -> float:
+    if seconds is None:
+        return default
+    if not seconds > 0:
+        raise OptionError(f"timeout must be a positive number of seconds, not {seconds!r}")
+    return float(seconds)

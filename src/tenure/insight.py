@@ -1,0 +1,144 @@
+"""The read side: pages, histories, depths, workers. What api, dashboard and cli read through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from tenure.core.filter import JobFilter
+from tenure.core.job import DEAD_LETTERS, Job, State
+from tenure.core.page import MAX_PAGE, Page
+from tenure.stores.contract import Attempt, Depth, LogLine, Record, Store
+
+WORKERS = "workers"
+WORKER_SILENT_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueView:
+    """A queue at a glance."""
+
+    name: str
+    queued: int
+    running: int
+    oldest_run_at: datetime | None
+    paused: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerView:
+    """A worker process that has been heard of lately."""
+
+    id: str
+    host: str
+    pid: int
+    kinds: tuple[str, ...]
+    queues: Mapping[str, int]
+    running: int
+    started_at: str
+    seen_at: datetime
+    alive: bool
+
+
+class Insight:
+    """Questions about the whole, answered from the store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def page(
+        self, where: JobFilter | None = None, *, limit: int = 50, after: str | None = None
+    ) -> Page[Job]:
+        """Jobs, newest first, without payloads."""
+        return self._store.jobs.page(where or JobFilter(), limit, after)
+
+    def stream(self, where: JobFilter | None = None) -> Iterator[Job]:
+        """All that match, page by page."""
+        after: str | None = None
+        while True:
+            page = self.page(where, limit=MAX_PAGE, after=after)
+            yield from page.rows
+            after = page.next
+            if after is None:
+                return
+
+    def counts(self, where: JobFilter | None = None) -> Mapping[State, int]:
+        """How many jobs are in each state."""
+        return self._store.jobs.count(where or JobFilter())
+
+    def dead_letters(self, *, limit: int = 50, after: str | None = None) -> Page[Job]:
+        """Failed and dead jobs, newest first."""
+        return self.page(JobFilter(states=DEAD_LETTERS), limit=limit, after=after)
+
+    def history(self, job: Job) -> list[Attempt]:
+        """Every run and move, oldest first. A success is told by the job's own row."""
+        told = list(self._store.jobs.history(job.id))
+        if job.state is State.SUCCEEDED and job.finished_at is not None:
+            told.append(
+                Attempt(
+                    fence=job.fence,
+                    attempt=job.attempt,
+                    entry="succeeded",
+                    worker=job.lease_owner,
+                    started_at=job.started_at,
+                    finished_at=job.finished_at,
+                )
+            )
+        return told
+
+    def logs(self, job_id: str, limit: int = 500) -> Sequence[LogLine]:
+        """What its handlers said."""
+        return self._store.jobs.logs(job_id, limit)
+
+    def depths(self) -> Sequence[Depth]:
+        """Open jobs by queue, kind and state."""
+        return self._store.queues.depths()
+
+    def queues(self) -> list[QueueView]:
+        """Every queue with open jobs or a pause."""
+        depths = self.depths()
+        paused = {queue.name: queue.paused for queue in self._store.queues.list()}
+        names = sorted({depth.queue for depth in depths} | set(paused))
+        return [_queue(name, depths, paused.get(name, False)) for name in names]
+
+    def workers(self) -> list[WorkerView]:
+        """Worker processes, the silent ones marked."""
+        now = self._store.now()
+        return [_worker(record, now) for record in self._store.records.list(WORKERS)]
+
+    def orphans(self) -> list[Depth]:
+        """Queued kinds that no live worker knows."""
+        known = {kind for worker in self.workers() if worker.alive for kind in worker.kinds}
+        return [d for d in self.depths() if d.state is State.QUEUED and d.kind not in known]
+
+    def overdue(self, grace_seconds: float) -> int:
+        """Running jobs whose lease ran out long enough ago that somebody should have noticed."""
+        return self._store.queues.overdue(grace_seconds)
+
+
+def _queue(name: str, depths: Sequence[Depth], paused: bool) -> QueueView:
+    mine = [depth for depth in depths if depth.queue == name]
+    waiting = [depth for depth in mine if depth.state is State.QUEUED]
+    return QueueView(
+        name=name,
+        queued=sum(depth.jobs for depth in waiting),
+        running=sum(depth.jobs for depth in mine if depth.state is State.RUNNING),
+        oldest_run_at=min((depth.oldest_run_at for depth in waiting), default=None),
+        paused=paused,
+    )
+
+
+def _worker(record: Record, now: datetime) -> WorkerView:
+    seen = record.updated_at or now
+    return WorkerView(
+        id=record.name,
+        host=record.data["host"],
+        pid=record.data["pid"],
+        kinds=tuple(record.data["kinds"]),
+        queues=record.data["queues"],
+        running=record.data["running"],
+        started_at=record.data["started_at"],
+        seen_at=seen,
+        alive=now - seen < timedelta(seconds=WORKER_SILENT_SECONDS),
+    )

@@ -1,0 +1,132 @@
+"""What a caller may say about a job, checked at the caller."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from typing import Any, TypedDict
+
+from tenure.core.errors import OptionError
+from tenure.core.job import KeyMode, NewJob, UniqueKey
+
+TEN_YEARS = 10 * 366 * 86_400.0
+LENGTHS = {
+    "kind": 150,
+    "queue": 100,
+    "tenant": 100,
+    "owner": 200,
+    "key": 255,
+    "correlation_id": 200,
+    "trace": 200,
+    "enqueued_by": 200,
+}
+REQUIRED = ("kind", "queue", "key")
+
+
+class Options(TypedDict, total=False):
+    """The options of `using(...)` and of `enqueue(...)` by name."""
+
+    queue: str
+    priority: int
+    tenant: str
+    owner: str | None
+    key: str | None
+    key_mode: KeyMode | str
+    key_window: float | None
+    delay: float
+    run_at: datetime | None
+    expires: float | datetime | None
+    max_attempts: int
+    correlation_id: str | None
+    trace: str | None
+    enqueued_by: str | None
+    tx: Any
+
+
+def new_job(kind: str, payload: str, options: Options) -> NewJob:
+    """A job to add; whatever is wrong with the options is said here."""
+    known = Options.__optional_keys__
+    if unknown := set(options) - set(known):
+        raise OptionError(f"unknown option {sorted(unknown)[0]!r}; there are: {sorted(known)}")
+    for name in ("queue", "tenant", "owner", "key", "correlation_id", "trace", "enqueued_by"):
+        check_name(name, options.get(name))
+    check_name("kind", kind)
+    expires = options.get("expires")
+    run_at = options.get("run_at")
+    job = NewJob(
+        kind=kind,
+        payload=payload,
+        key=_key(options),
+        delay_seconds=_seconds("delay", options.get("delay", 0.0)),
+        run_at=None if run_at is None else _moment("run_at", run_at),
+        expires_at=_moment("expires", expires) if isinstance(expires, datetime) else None,
+        expires_seconds=_seconds("expires", expires) if isinstance(expires, int | float) else None,
+        **{name: options[name] for name in PLAIN if name in options},  # type: ignore[literal-required]
+    )
+    _check_numbers(job)
+    return job
+
+
+PLAIN = (
+    "queue", "priority", "tenant", "owner", "max_attempts", "correlation_id", "trace",
+    "enqueued_by",
+)  # fmt: skip
+
+
+def check_name(name: str, value: object) -> None:
+    """Text of a bounded length that every database stores alike."""
+    if value is None and name not in ("kind", "queue", "tenant"):
+        return
+    if not isinstance(value, str):
+        if value is None:
+            return
+        raise OptionError(f"{name} must be text, not {type(value).__name__}")
+    if name in REQUIRED and not value:
+        raise OptionError(f"{name} cannot be empty")
+    if len(value) > LENGTHS[name]:
+        raise OptionError(f"{name} has {len(value)} characters; at most {LENGTHS[name]} are kept")
+    if any(ord(char) < 32 or 0xD800 <= ord(char) <= 0xDFFF or ord(char) == 127 for char in value):
+        raise OptionError(f"{name} {value!r} holds a control character or a lone surrogate")
+    if value != value.strip():
+        raise OptionError(f"{name} {value!r} begins or ends with a space")
+
+
+def _key(options: Options) -> UniqueKey | None:
+    value = options.get("key")
+    if value is None:
+        if "key_mode" in options or options.get("key_window") is not None:
+            raise OptionError("key_mode and key_window need a key")
+        return None
+    mode = options.get("key_mode", KeyMode.KEEP)
+    if mode not in list(KeyMode):
+        raise OptionError(f"key_mode {mode!r} is not one of {', '.join(KeyMode)}")
+    window = options.get("key_window")
+    seconds = None if window is None else _seconds("key_window", window)
+    return UniqueKey(value=value, mode=KeyMode(mode), window_seconds=seconds)
+
+
+def _seconds(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise OptionError(f"{name} must be a number of seconds, not {value!r}")
+    if not 0 <= value <= TEN_YEARS:
+        raise OptionError(f"{name} must be between 0 and ten years of seconds, not {value!r}")
+    return float(value)
+
+
+def _moment(name: str, value: object) -> datetime:
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        raise OptionError(f"{name} must be a datetime with a time zone, not {value!r}")
+    return value
+
+
+def _check_numbers(job: NewJob) -> None:
+    if type(job.priority) is not int or not 0 <= job.priority <= 1_000:
+        raise OptionError(
+            f"priority must be a whole number from 0 (first) to 1000, not {job.priority!r}"
+        )
+    if type(job.max_attempts) is not int or not 1 <= job.max_attempts <= 1_000:
+        raise OptionError(
+            f"max_attempts must be a whole number from 1 to 1000, not {job.max_attempts!r}"
+        )
+    if job.run_at is not None and job.delay_seconds:
+        raise OptionError("give delay or run_at, not both")

@@ -1,0 +1,129 @@
+"""A job in its handler's hands: who it is, how it says what it does, how it ends itself."""
+
+from __future__ import annotations
+
+import threading
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from tenure.core.errors import OptionError, SettledTwice
+from tenure.core.lease import ClaimedJob
+from tenure.core.outcome import Outcome
+from tenure.settling import Settling
+from tenure.stores.contract import LogLine, Report
+
+if TYPE_CHECKING:
+    from tenure.engine import Tenure
+
+LOG_LINES_KEPT = 200
+LOG_LINE_LIMIT = 2_000
+current_job: ContextVar[RunningJob | None] = ContextVar("tenure_current_job", default=None)
+
+
+@dataclass(slots=True)
+class News:
+    """Progress and lines that wait for the next heartbeat. Any thread may add."""
+
+    progress: float | None = None
+    note: str | None = None
+    lines: list[LogLine] = field(default_factory=list)
+    dropped: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class RunningJob:
+    """The first argument of every handler."""
+
+    def __init__(self, app: Tenure, claimed: ClaimedJob) -> None:
+        self.app = app
+        self.claimed = claimed
+        self.stop_reason: str | None = None
+        self.noticed = False
+        self.settled = False
+        self.joined = False
+        self._news = News()
+
+    @property
+    def id(self) -> str:
+        """The job's id."""
+        return self.claimed.id
+
+    @property
+    def kind(self) -> str:
+        """The name that selected this handler."""
+        return self.claimed.kind
+
+    @property
+    def attempt(self) -> int:
+        """Which run this is, from 1."""
+        return self.claimed.attempt
+
+    @property
+    def fence(self) -> int:
+        """The number under which this run may write."""
+        return self.claimed.lease.fence
+
+    @property
+    def tenant(self) -> str:
+        """Whose data it is."""
+        return self.claimed.tenant
+
+    @property
+    def canceled(self) -> bool:
+        """Whether to stop: cancelled, out of time, or the lease is lost. Ask now and then.
+
+        A handler that saw it and returns nothing has stopped; one that returns a value has
+        finished all the same.
+        """
+        self.noticed = self.noticed or self.stop_reason is not None
+        return self.noticed
+
+    def progress(self, fraction: float, note: str | None = None) -> None:
+        """Say how far it is, 0 to 1. Cheap: it travels with the heartbeat."""
+        if not 0.0 <= fraction <= 1.0:
+            raise OptionError(f"progress goes from 0 to 1, not {fraction!r}")
+        with self._news.lock:
+            self._news.progress = float(fraction)
+            self._news.note = None if note is None else _line(note)[:200]
+
+    def log(self, message: str, level: str = "info") -> None:
+        """Keep a line with the job. At most a few hundred between two heartbeats are kept."""
+        with self._news.lock:
+            if len(self._news.lines) < LOG_LINES_KEPT:
+                line = LogLine(_line(message), level[:20], datetime.now(UTC))
+                self._news.lines.append(line)
+            else:
+                self._news.dropped += 1
+
+    def settle(
+        self, outcome: Outcome | None = None, *, result: Any = None, tx: Any = None
+    ) -> Settling:
+        """Your rows, follow-up jobs and this job's end in one fenced transaction.
+
+        `with job.settle() as tx:` in a plain handler, `async with` in an async one. With `tx` it
+        joins your own open transaction, and you commit.
+        """
+        if self.settled or self.joined:
+            raise SettledTwice(self.id)
+        return Settling(self, outcome, result, tx)
+
+    def take_news(self) -> Report | None:
+        """What is to be written now; the heartbeat asks."""
+        with self._news.lock:
+            news, self._news = self._news, News()
+        if news.dropped:
+            news.lines.append(LogLine(f"{news.dropped} more lines were dropped", "warning"))
+        if news.progress is None and not news.lines:
+            return None
+        return Report(
+            lease=self.claimed.lease, progress=news.progress, note=news.note, lines=news.lines
+        )
+
+
+def _line(message: str) -> str:
+    """One storable line: no control characters, no lone surrogates, bounded."""
+    text = str(message).encode("utf-8", "backslashreplace").decode()
+    clean = "".join(char if char >= " " or char == "\t" else repr(char)[1:-1] for char in text)
+    return clean[:LOG_LINE_LIMIT]

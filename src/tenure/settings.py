@@ -1,0 +1,55 @@
+"""The engine's own settings: TENURE_* in the environment. Each is listed in docs/settings.md."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from tenure.core.job import DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY
+
+DEFAULT_URL = "sqlite:///tenure.db"
+MEBIBYTE = 1024 * 1024
+
+
+class Settings(BaseSettings):
+    """Read from the environment when an engine is made; every value is checked then."""
+
+    model_config = SettingsConfigDict(env_prefix="TENURE_", extra="ignore")
+
+    database_url: str = DEFAULT_URL
+    auto_migrate: bool | None = None
+    lease_seconds: float = Field(default=60.0, ge=0.2, le=86_400)
+    renew_seconds: float = Field(default=20.0, ge=0.05, le=28_800)
+    poll_seconds: float = Field(default=1.0, ge=0.01, le=3_600)
+    max_attempts: int = Field(default=DEFAULT_MAX_ATTEMPTS, ge=1, le=1_000)
+    priority: int = Field(default=DEFAULT_PRIORITY, ge=0, le=1_000)
+    timeout_seconds: float = Field(default=900.0, gt=0, le=604_800)
+    payload_limit_bytes: int = Field(default=MEBIBYTE, ge=1_024, le=64 * MEBIBYTE)
+    concurrency: int = Field(default=10, ge=1, le=10_000)
+    queue_slots: Annotated[dict[str, int], NoDecode] = {}
+
+    @field_validator("queue_slots", mode="before")
+    @classmethod
+    def _parse_slots(cls, value: object) -> object:
+        """`pdf=2,mail=10`: how many jobs of a queue one worker runs at a time."""
+        if not isinstance(value, str):
+            return value
+        return parse_slots(value)
+
+    @property
+    def renew_every(self) -> float:
+        """A renewal setting is an upper bound: never more than a third of the lease."""
+        return min(self.renew_seconds, self.lease_seconds / 3)
+
+
+def parse_slots(text: str) -> dict[str, int]:
+    """`pdf=2,mail=10` as a mapping."""
+    slots: dict[str, int] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        name, separator, count = part.partition("=")
+        if not separator or not name.strip() or not count.strip().isdigit() or int(count) < 1:
+            raise ValueError(f"{part!r} is not QUEUE=SLOTS with at least one slot")
+        slots[name.strip()] = int(count)
+    return slots

@@ -1,0 +1,29 @@
+"""Waiting without harm: growing pauses, and never on a running event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+
+from tenure.core.errors import SyncCallOnLoop
+
+WAIT_FIRST = 0.01
+WAIT_LONGEST = 0.5
+
+
+def check_off_loop(name: str, instead: str) -> None:
+    """A blocking call on a running loop stops every other task."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise SyncCallOnLoop(name, instead)
+
+
+def pauses(seconds: float) -> Iterator[float]:
+    """Growing pauses that end when the time is over."""
+    deadline, pause = time.monotonic() + seconds, WAIT_FIRST
+    while (left := deadline - time.monotonic()) > 0:
+        yield min(pause, left)
+        pause = min(pause * 2, WAIT_LONGEST)

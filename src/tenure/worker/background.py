@@ -1,0 +1,72 @@
+"""The only loops that wait and repeat: the jobs pipeline kept warm, the other runners beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+
+from tenure.core.budget import Budget
+from tenure.core.errors import StoreUnavailable
+from tenure.core.pace import Pace
+from tenure.core.signals import Signals
+from tenure.worker.pipeline import Pipeline
+from tenure.worker.settings import WorkerSettings
+from tenure.worker.tick import Step, TickReport, tick
+
+FIRST_ERROR_PAUSE = 0.1
+
+
+async def keep_working(
+    pipeline: Pipeline, settings: WorkerSettings, signals: Signals, poll_seconds: float
+) -> None:
+    """Turn after turn until told to stop; an idle one waits for a wake-up or the next poll."""
+    errors = 0
+    while not pipeline.stopping:
+        budget = Budget(seconds=settings.tick_runner_max_ms / 1000)
+        try:
+            started = await pipeline.turn(budget)
+        except Exception as error:
+            errors += 1
+            known = isinstance(error, StoreUnavailable)
+            signals.emit(
+                "store.unavailable" if known else "worker.error", error=error, step="claim"
+            )
+            await pipeline.change(_after_errors(errors, settings.pace))
+            continue
+        errors = 0
+        if not started and not pipeline.stopping:
+            await pipeline.change(poll_seconds * (0.9 + random.random() / 5))  # noqa: S311
+
+
+def _after_errors(errors: int, pace: Pace) -> float:
+    """A restart of the database is over in seconds; only a longer outage is worth patience."""
+    return min(FIRST_ERROR_PAUSE * 2.0 ** min(errors - 1, 20), pace.after_error(random.random))
+
+
+async def keep_ticking(
+    steps: Sequence[Step], settings: WorkerSettings, signals: Signals, stop: asyncio.Event
+) -> None:
+    """The runners beside the jobs: soon after work, less and less often when idle."""
+    idle = 0
+    while steps and not stop.is_set():
+        report = await tick(steps, settings)
+        signals.emit("tick.done", report=report)
+        idle = 0 if report.processed else idle + 1
+        await pause(stop, _delay(report, idle, settings.pace))
+
+
+def _delay(report: TickReport, idle: int, pace: Pace) -> float:
+    if report.failed:
+        return pace.after_error(random.random)
+    if report.processed:
+        return pace.after_work(random.random)
+    return pace.after_idle(idle, random.random)
+
+
+async def pause(stop: asyncio.Event, seconds: float) -> None:
+    """Wait, but not longer than until we are told to stop."""
+    try:
+        await asyncio.wait_for(stop.wait(), seconds)
+    except TimeoutError:
+        return

@@ -1,0 +1,123 @@
+"""A parent that forks workers and replaces dead ones at once. It never touches the store.
+
+It forks before any thread exists and imports nothing of the app: each child does that for itself.
+Children die with the parent, however it dies.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tenure.worker.orphan import die_with_parent
+
+YOUNG_SECONDS = 3.0
+LONGEST_PAUSE = 30.0
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@dataclass(slots=True)
+class Child:
+    """A worker process."""
+
+    pid: int
+    born: float
+
+
+class Supervisor:
+    """Keeps `processes` children alive until it is told to stop."""
+
+    def __init__(self, run_child: Callable[[], int], processes: int) -> None:
+        self._run_child = run_child
+        self._processes = processes
+        self._children: dict[int, Child] = {}
+        self._stops = 0
+        self._young_deaths = 0
+        self._next_birth = 0.0
+
+    def run(self) -> int:
+        """0 when every child ended well after a stop; 1 otherwise."""
+        previous = {number: signal.signal(number, self._asked) for number in SIGNALS}
+        worst = 0
+        try:
+            while self._children or not self._stops:
+                self._fill()
+                worst = max(worst, self._reap())
+        finally:
+            for number, handler in previous.items():
+                signal.signal(number, handler)
+        return worst
+
+    def _fill(self) -> None:
+        """As many children as wanted; slower and slower while they die young."""
+        while not self._stops and len(self._children) < self._processes:
+            if time.monotonic() < self._next_birth:
+                return
+            child = self._fork()
+            self._children[child.pid] = child
+
+    def _fork(self) -> Child:
+        parent = os.getpid()
+        pid = os.fork()
+        if pid:
+            return Child(pid, time.monotonic())
+        code = 1
+        try:
+            for number in SIGNALS:
+                signal.signal(number, signal.SIG_DFL)
+            os.setpgrp()  # Ctrl-C reaches the parent alone, which passes it on once
+            die_with_parent(parent)
+            code = self._run_child()
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 1
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+
+    def _reap(self) -> int:
+        """Wait a moment for a death; answers the exit code that counts."""
+        pid, status = _wait_any(0.1)
+        child = self._children.pop(pid, None)
+        if child is None:
+            return 0
+        if self._stops:
+            return 0 if os.waitstatus_to_exitcode(status) == 0 else 1
+        young = time.monotonic() - child.born < YOUNG_SECONDS
+        self._young_deaths = self._young_deaths + 1 if young else 0
+        if self._young_deaths > self._processes:
+            pause = 0.25 * 2.0 ** min(self._young_deaths - self._processes, 10)
+            self._next_birth = time.monotonic() + min(pause, LONGEST_PAUSE)
+        return 0
+
+    def _asked(self, number: int, _: object) -> None:
+        """The first signal is passed on; so is the second, which makes the children hurry."""
+        self._stops += 1
+        passed = signal.SIGTERM if self._stops < 3 else signal.SIGKILL
+        for pid in self._children:
+            os.kill(pid, passed)
+
+
+def supervise(run_child: Callable[[], int], processes: int) -> int:
+    """Run `run_child` in so many processes; returns the exit code for the command."""
+    return Supervisor(run_child, processes).run()
+
+
+def _wait_any(seconds: float) -> tuple[int, int]:
+    """A child that has ended, or (0, 0) after a while."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            time.sleep(seconds)
+            return 0, 0
+        if pid or time.monotonic() >= deadline:
+            return pid, status
+        time.sleep(0.01)

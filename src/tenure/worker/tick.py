@@ -1,0 +1,119 @@
+"""One tick: every configured runner once, in order, each within its part of the budget."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tenure.core.budget import Budget
+from tenure.core.errors import OptionError
+from tenure.core.failure import Failure
+from tenure.engine import Runner
+from tenure.worker.settings import WorkerSettings
+
+JOBS = "jobs"
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerReport:
+    """What one runner did."""
+
+    name: str
+    processed: int
+    seconds: float
+    failure: Failure | None = None
+
+
+@dataclass(slots=True)
+class TickReport:
+    """What a tick did. `skipped` runners found the budget spent."""
+
+    runners: list[RunnerReport] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+    @property
+    def processed(self) -> int:
+        """By all runners together."""
+        return sum(runner.processed for runner in self.runners)
+
+    @property
+    def failed(self) -> bool:
+        """Whether any runner raised."""
+        return any(runner.failure is not None for runner in self.runners)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {
+            "processed": self.processed,
+            "failed": self.failed,
+            "skipped": self.skipped,
+            "runners": [
+                {
+                    "name": one.name,
+                    "processed": one.processed,
+                    "seconds": round(one.seconds, 3),
+                    "error": None if one.failure is None else one.failure.to_dict(),
+                }
+                for one in self.runners
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A runner by name, and how it is run."""
+
+    name: str
+    run: Callable[[Budget], Awaitable[int]]
+
+
+def step_of(runner: Runner) -> Step:
+    """A feature's runner; a plain one works in a thread."""
+
+    async def run(budget: Budget) -> int:
+        if inspect.iscoroutinefunction(runner.run):
+            return int(await runner.run(budget))
+        return int(await asyncio.to_thread(runner.run, budget))
+
+    return Step(runner.name, run)
+
+
+def choose(steps: Sequence[Step], names: Sequence[str]) -> list[Step]:
+    """The runners named by WORKER_TICK_RUNNERS in that order; every registered one by default."""
+    if not names:
+        return list(steps)
+    known = {step.name: step for step in steps}
+    if missing := [name for name in names if name not in known]:
+        raise OptionError(
+            f"WORKER_TICK_RUNNERS names {missing[0]!r}; registered are: {', '.join(known)}"
+        )
+    return [known[name] for name in names]
+
+
+async def tick(steps: Sequence[Step], settings: WorkerSettings) -> TickReport:
+    """Every step once. A runner that fails does not stop the next."""
+    report = TickReport()
+    overall = Budget(seconds=settings.tick_overall_max_ms / 1000)
+    for step in steps:
+        if overall.spent:
+            report.skipped.append(step.name)
+            continue
+        budget = overall.part(
+            seconds=settings.tick_runner_max_ms / 1000, items=settings.tick_runner_max_items
+        )
+        report.runners.append(await run_guarded(step, budget))
+    return report
+
+
+async def run_guarded(step: Step, budget: Budget) -> RunnerReport:
+    """One runner; what it raises becomes part of the report."""
+    begun = time.monotonic()
+    try:
+        processed = await step.run(budget)
+    except Exception as error:
+        return RunnerReport(step.name, 0, time.monotonic() - begun, Failure.of(error))
+    return RunnerReport(step.name, processed, time.monotonic() - begun)

@@ -1,0 +1,212 @@
+"""A worker: one process that runs an app's jobs: until told to stop, or for one tick."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import signal
+import socket
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from typing import Any
+
+from tenure.core.budget import Budget
+from tenure.core.errors import OptionError
+from tenure.engine import Tenure
+from tenure.insight import WORKERS
+from tenure.stores.contract import Record
+from tenure.worker.background import keep_ticking, keep_working
+from tenure.worker.pipeline import Pipeline
+from tenure.worker.settings import WorkerSettings
+from tenure.worker.slots import Slots
+from tenure.worker.tick import JOBS, Step, TickReport, choose, step_of, tick
+
+
+class Worker:
+    """`Worker(app).run()` works until SIGTERM; `with Worker(app):` works in a thread meanwhile."""
+
+    def __init__(
+        self,
+        app: Tenure,
+        *,
+        concurrency: int | None = None,
+        queues: Mapping[str, int] | None = None,
+        settings: WorkerSettings | None = None,
+    ) -> None:
+        self.app = app
+        self.settings = settings or WorkerSettings()
+        self.id = f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._slots = _slots(app, concurrency or app.settings.concurrency, queues)
+        self._started_at = datetime.now(UTC).isoformat()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._hurry: asyncio.Event | None = None
+        self._thread: threading.Thread | None = None
+        self._ready = threading.Event()
+
+    def run(self) -> None:
+        """Work until SIGINT or SIGTERM; a second signal gives everything back at once."""
+        run_loop(self._foreground)
+
+    def tick(self) -> TickReport:
+        """One tick within the budgets of the settings, then stop."""
+        report: TickReport = run_loop(self._one_tick)
+        return report
+
+    def run_until_idle(self) -> int:
+        """Run whatever is due, and what that enqueues, until nothing is; says how many."""
+        return int(run_loop(self._until_idle))
+
+    def stop(self) -> None:
+        """Ask it to stop; asked again, it hurries. Any thread may call it."""
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it has stopped already
+                self._loop.call_soon_threadsafe(self._asked_to_stop)
+
+    def __enter__(self) -> Worker:
+        self._thread = threading.Thread(
+            target=run_loop, args=(self._embedded,), name="tenure-worker", daemon=True
+        )
+        self._thread.start()
+        self._ready.wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        if self._thread is not None:
+            self._thread.join()
+
+    async def run_async(self) -> None:
+        """Work on the running loop until `stop` is called: for an app's own lifespan."""
+        await self._embedded()
+
+    async def _foreground(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._asked_to_stop)
+        await self._embedded()
+
+    async def _embedded(self) -> None:
+        async with self._working() as pipeline:
+            stop, hurry = self._stop, self._hurry
+            if stop is None or hurry is None:
+                raise AssertionError("_working sets them")
+            self._ready.set()
+            app, settings = self.app, self.settings
+            jobs = asyncio.ensure_future(
+                keep_working(pipeline, settings, app.signals, app.settings.poll_seconds)
+            )
+            others = [step for step in self._steps(pipeline) if step.name != JOBS]
+            beside = asyncio.ensure_future(keep_ticking(others, settings, app.signals, stop))
+            await stop.wait()
+            app.signals.emit("worker.stopping", id=self.id, running=pipeline.running)
+            pipeline.stopping = True
+            pipeline.wake()
+            await pipeline.drain(settings.shutdown_timeout_ms / 1000, hurry)
+            await asyncio.wait({jobs, beside}, timeout=5)
+
+    async def _one_tick(self) -> TickReport:
+        async with self._working() as pipeline:
+            report = await tick(self._steps(pipeline), self.settings)
+            await pipeline.drain(self.settings.shutdown_timeout_ms / 1000, asyncio.Event())
+            return report
+
+    async def _until_idle(self) -> int:
+        async with self._working() as pipeline:
+            return await _jobs(pipeline, Budget())
+
+    @asynccontextmanager
+    async def _working(self) -> AsyncIterator[Pipeline]:
+        self._loop = asyncio.get_running_loop()
+        self._stop, self._hurry = asyncio.Event(), asyncio.Event()
+        pipeline = Pipeline(self.app, self.id, self._slots)
+        pipeline.heartbeat.sign_in = lambda: self._sign_in(pipeline)
+        wake = self.app.signals.subscribe(
+            lambda name, _: pipeline.wake() if name == "jobs.enqueued" else None
+        )
+        await asyncio.to_thread(self._try, self._sign_in, pipeline)
+        self.app.signals.emit("worker.started", id=self.id, slots=self._slots.capacity)
+        pipeline.heartbeat.start()
+        try:
+            yield pipeline
+        finally:
+            wake()
+            await asyncio.to_thread(pipeline.heartbeat.stop)
+            await asyncio.to_thread(self._try, self._sign_out)
+            pipeline.close()
+            self.app.signals.emit("worker.stopped", id=self.id)
+
+    def _steps(self, pipeline: Pipeline) -> list[Step]:
+        async def jobs(budget: Budget) -> int:
+            return await _jobs(pipeline, budget)
+
+        steps = [Step(JOBS, jobs), *(step_of(runner) for runner in self.app.runners)]
+        return choose(steps, self.settings.tick_runners)
+
+    def _asked_to_stop(self) -> None:
+        if self._stop is None or self._hurry is None:
+            return
+        if self._stop.is_set():
+            self._hurry.set()
+        self._stop.set()
+
+    def _sign_in(self, pipeline: Pipeline) -> None:
+        """Who works here and what it knows, for `doctor` and the dashboard."""
+        data = {
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "kinds": sorted(self.app.handlers.kinds),
+            "queues": dict(self._slots.capacity),
+            "running": pipeline.running,
+            "started_at": self._started_at,
+        }
+        self.app.store.records.upsert(Record(collection=WORKERS, name=self.id, data=data))
+
+    def _sign_out(self) -> None:
+        self.app.store.records.remove(WORKERS, self.id)
+
+    def _try(self, step: Callable[..., None], *args: Any) -> None:
+        """Being listed is a courtesy: its failure must not keep anybody from working."""
+        try:
+            step(*args)
+        except Exception as error:
+            self.app.signals.emit("worker.error", error=error, step="sign")
+
+
+async def _jobs(pipeline: Pipeline, budget: Budget) -> int:
+    """The jobs runner of a tick: until the budget is spent or nothing is due and all is written."""
+    done = 0
+    while not budget.spent and not pipeline.stopping:
+        quiet = pipeline.idle  # asked before the look: what ends after it may leave work behind
+        started = await pipeline.turn(budget)
+        done += started
+        if not started and quiet:
+            break
+        if not started:
+            await pipeline.change(budget.seconds_left)
+    return done
+
+
+def _slots(app: Tenure, concurrency: int, queues: Mapping[str, int] | None) -> Slots:
+    """Slots for every queue of the app's handlers; given ones only, where some are given."""
+    if not app.handlers.kinds:
+        raise OptionError("the app has no handlers; register some with @app.job before working")
+    if queues is not None:
+        return Slots(queues)
+    known = app.settings.queue_slots
+    return Slots({queue: known.get(queue, concurrency) for queue in app.handlers.queues})
+
+
+def run_loop(main: Callable[[], Any]) -> Any:
+    """Run a coroutine function on a new loop: uvloop where it is installed."""
+    factory = None
+    if find_spec("uvloop") is not None:
+        import uvloop
+
+        factory = uvloop.new_event_loop
+    with asyncio.Runner(loop_factory=factory) as runner:
+        return runner.run(main())

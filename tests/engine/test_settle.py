@@ -1,0 +1,233 @@
+"""`job.settle()`: rows, follow-up jobs and the end in one fenced transaction. On every database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tenure import Fail, JobFilter, LeaseLost, Retry, RunningJob, Settings, State, Steps, Tenure
+from tenure.core.errors import SettledTwice
+from tenure.stores import open_store
+from tenure.stores.contract import ClaimRequest
+from tenure.testing import run_until_idle
+
+
+@pytest.fixture
+def app(database_url: str) -> Iterator[Tenure]:
+    made = Tenure(database_url, settings=Settings(lease_seconds=30))
+    with open_store(database_url).database.raw_connection() as connection:
+        connection.cursor().execute("DROP TABLE IF EXISTS shop_orders")
+        connection.cursor().execute("CREATE TABLE shop_orders (note VARCHAR(50))")
+    yield made
+    made.close()
+
+
+def notes(app: Tenure) -> list[str]:
+    with app.transaction() as tx:
+        return [row[0] for row in tx.execute("SELECT note FROM shop_orders").fetchall()]
+
+
+def states(app: Tenure, kind: str) -> list[State]:
+    return [job.state for job in app.insight.stream(JobFilter(kinds=(kind,)))]
+
+
+def insert(app: Tenure) -> str:
+    mark = "?" if app.url.startswith("sqlite") else "%s"
+    return "INSERT INTO shop_orders (note) VALUES (?)".replace("?", mark)
+
+
+def test_rows_follow_ups_and_the_end_commit_together(app: Tenure) -> None:
+    @app.job("order")
+    def order(job: RunningJob) -> str:
+        with job.settle(result={"paid": True}) as tx:
+            tx.execute(insert(app), ("paid",))
+            tx.enqueue("receipt", {"order": 1})
+        return "ignored after settle"
+
+    ref = order.enqueue()
+    run_until_idle(app)
+
+    assert notes(app) == ["paid"]
+    assert app.get(ref).value == {"paid": True}
+    assert states(app, "receipt") == [State.QUEUED]
+
+
+def test_the_async_form_does_the_same(app: Tenure) -> None:
+    @app.job("order")
+    async def order(job: RunningJob) -> None:
+        async with job.settle() as tx:
+            await tx.execute(insert(app), ("paid",))
+            await tx.enqueue("receipt", {"order": 1})
+            assert await tx.execute("SELECT note FROM shop_orders") == [("paid",)]
+
+    ref = order.enqueue()
+    run_until_idle(app)
+
+    assert notes(app) == ["paid"]
+    assert app.get(ref).state is State.SUCCEEDED
+    assert states(app, "receipt") == [State.QUEUED]
+
+
+def test_an_exception_inside_rolls_everything_back_and_is_an_ordinary_outcome(
+    app: Tenure,
+) -> None:
+    @app.job("order", retry=Steps())
+    def order(job: RunningJob) -> None:
+        with job.settle() as tx:
+            tx.execute(insert(app), ("never",))
+            tx.enqueue("receipt")
+            raise ValueError("the card was refused")
+
+    ref = order.enqueue()
+    run_until_idle(app)
+
+    job = app.get(ref)
+    assert notes(app) == []
+    assert states(app, "receipt") == []
+    assert (job.state, job.reason) == (State.DEAD, "exhausted")
+    assert (app.insight.history(job)[0].failure or {})["message"] == "the card was refused"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state"),
+    [(Fail("no stock"), State.FAILED), (Retry("later", delay=60), State.QUEUED)],
+)
+def test_other_endings_commit_with_the_rows(app: Tenure, outcome: Any, state: State) -> None:
+    @app.job("order")
+    def order(job: RunningJob) -> None:
+        with job.settle(outcome) as tx:
+            tx.execute(insert(app), ("noted",))
+
+    ref = order.enqueue()
+    run_until_idle(app)
+
+    assert notes(app) == ["noted"]
+    assert app.get(ref).state is state
+
+
+def claim_by(app: Tenure, kind: str) -> RunningJob:
+    claim = app.store.jobs.claim(
+        ClaimRequest(owner="me", kinds=[kind], slots={"default": 1}, lease_seconds=30)
+    )
+    return RunningJob(app, claim.jobs[0])
+
+
+def test_when_the_lease_is_lost_everything_rolls_back(app: Tenure) -> None:
+    app.job("order")(lambda job: None)
+    ref = app.enqueue("order")
+    job = claim_by(app, "order")
+    app.cancel(ref)
+    app.store.jobs.extend([job.claimed.lease], 30)
+    with app.transaction() as tx:  # another holder: the fence moved on
+        tx.execute("UPDATE tenure_jobs SET fence = fence + 1")
+
+    with pytest.raises(LeaseLost), job.settle() as tx:
+        tx.execute(insert(app), ("stale",))
+        tx.enqueue("receipt")
+
+    assert notes(app) == []
+    assert states(app, "receipt") == []
+    assert app.get(ref).state is State.RUNNING
+
+
+def test_a_second_settle_is_an_error(app: Tenure) -> None:
+    app.job("order")(lambda job: None)
+    app.enqueue("order")
+    job = claim_by(app, "order")
+    with job.settle():
+        pass
+
+    with pytest.raises(SettledTwice), job.settle():
+        pass
+
+
+def test_news_of_the_run_is_kept_with_the_settlement(app: Tenure) -> None:
+    @app.job("order")
+    def order(job: RunningJob) -> None:
+        job.progress(0.9, "nearly")
+        job.log("packed")
+        with job.settle():
+            pass
+
+    ref = order.enqueue()
+    run_until_idle(app)
+
+    job = app.get(ref)
+    assert (job.progress, job.progress_note) == (0.9, "nearly")
+    assert [line.message for line in app.insight.logs(ref.id)] == ["packed"]
+
+
+def test_app_transaction_commits_both_or_neither(app: Tenure) -> None:
+    with app.transaction() as tx:
+        tx.execute(insert(app), ("kept",))
+        tx.enqueue("mail")
+    with pytest.raises(RuntimeError), app.transaction() as tx:
+        tx.execute(insert(app), ("gone",))
+        tx.enqueue("mail")
+        raise RuntimeError
+
+    assert notes(app) == ["kept"]
+    assert states(app, "mail") == [State.QUEUED]
+
+
+@pytest.mark.parametrize("dialect", ["postgres"], indirect=True)
+def test_settle_joins_the_users_own_psycopg_transaction(app: Tenure) -> None:
+    import psycopg
+
+    @app.job("order", retry=Steps(0))
+    async def order(job: RunningJob, commit: bool) -> None:
+        async with await psycopg.AsyncConnection.connect(app.url) as connection:
+            await connection.execute(insert(app), ("joined",))
+            async with job.settle(tx=connection) as tx:
+                await tx.enqueue("receipt")
+            if not commit:
+                await connection.rollback()
+
+    kept, undone = order.enqueue(commit=True), order.enqueue(commit=False)
+    run_until_idle(app)
+
+    assert notes(app) == ["joined"]
+    assert app.get(kept).state is State.SUCCEEDED
+    assert app.get(undone).state is State.DEAD
+    assert states(app, "receipt") == [State.QUEUED]
+
+
+def test_a_plain_handler_joins_its_own_connection(app: Tenure) -> None:
+    @app.job("order", retry=Steps())
+    def order(job: RunningJob, commit: bool) -> None:
+        with app.store.transaction() as own:
+            with job.settle(tx=own) as tx:
+                tx.execute(insert(app), ("joined",))
+            if not commit:
+                raise ValueError("changed my mind")
+
+    kept, undone = order.enqueue(commit=True), order.enqueue(commit=False)
+    run_until_idle(app, concurrency=1)
+
+    assert notes(app) == ["joined"]
+    assert app.get(kept).state is State.SUCCEEDED
+    assert app.get(undone).state is State.DEAD
+
+
+def test_an_async_block_leaves_the_loop_free(app: Tenure) -> None:
+    beats: list[int] = []
+
+    @app.job("order")
+    async def order(job: RunningJob) -> None:
+        async def beat() -> None:
+            for n in range(5):
+                beats.append(n)
+                await asyncio.sleep(0)
+
+        other = asyncio.ensure_future(beat())
+        async with job.settle() as tx:
+            await tx.execute(insert(app), ("paid",))
+        await other
+
+    order.enqueue()
+    run_until_idle(app)
+
+    assert beats == [0, 1, 2, 3, 4]

@@ -1,0 +1,101 @@
+"""Documentation is tested: settings, promises and the walk are as written."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic_settings import BaseSettings
+
+from tenure import Settings
+from tenure.testing.conformance import kept_promises
+from tenure.worker.settings import WorkerSettings
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+STEP = re.compile(r"^\| `([\w/]+\.py)` \| `([\w.]+)` \|", re.MULTILINE)
+
+
+@pytest.mark.parametrize("settings", [Settings, WorkerSettings])
+def test_every_setting_is_listed_with_its_default(settings: type[BaseSettings]) -> None:
+    text = (DOCS / "settings.md").read_text()
+    prefix = str(settings.model_config["env_prefix"])
+
+    for name, field in settings.model_fields.items():
+        row = re.search(rf"^\| `{prefix}{name.upper()}` \| ([^|]+) \|", text, re.MULTILINE)
+        assert row, f"{prefix}{name.upper()} is missing in docs/settings.md"
+        shown = row[1].strip().strip("`")
+        if isinstance(field.default, int | float | str) and not isinstance(field.default, bool):
+            assert (
+                shown == f"{field.default:g}"
+                if isinstance(field.default, float)
+                else str(field.default)
+            )
+
+
+def test_no_setting_is_listed_that_does_not_exist() -> None:
+    listed = set(
+        re.findall(r"^\| `((?:TENURE|WORKER)_\w+)` \|", (DOCS / "settings.md").read_text(), re.M)
+    )
+    known = {f"TENURE_{name.upper()}" for name in Settings.model_fields}
+    known |= {f"WORKER_{name.upper()}" for name in WorkerSettings.model_fields}
+
+    assert listed == known
+
+
+def steps() -> list[tuple[str, str]]:
+    return STEP.findall((DOCS / "walk.md").read_text())
+
+
+def find(path: str, name: str) -> Any:
+    module = importlib.import_module("tenure." + path.removesuffix(".py").replace("/", "."))
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def test_the_walk_names_functions_that_exist() -> None:
+    assert len(steps()) > 20
+    for path, name in steps():
+        assert find(path, name), f"{path} has no {name}"
+
+
+def test_the_walk_reads_in_about_1200_lines() -> None:
+    lengths = [len(inspect.getsourcelines(find(*step))[0]) for step in steps()]
+
+    assert sum(lengths) <= 1_200
+
+
+def test_the_quick_start_of_the_readme_runs(tmp_path: Path) -> None:
+    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert code
+    program = tmp_path / "shop.py"
+    program.write_text(code[1])
+
+    done = subprocess.run(
+        [sys.executable, program], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+
+    assert done.stdout == "{'file': '42.pdf'}\n", done.stderr
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    for page in [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_promise_has_tests_and_every_tested_promise_is_listed() -> None:
+    text = (DOCS / "store-contract.md").read_text()
+    rows = re.findall(r"^\| (\d+) \| .* \| ([^|]+) \|$", text, re.MULTILINE)
+
+    assert [int(number) for number, _ in rows] == list(range(1, 15))
+    assert {int(number) for number, judge in rows if "suite" in judge} == kept_promises()
+    assert {int(number) for number, judge in rows if "to come" in judge} == {9, 10, 12}

@@ -1,0 +1,121 @@
+"""One tick: runners in order, budgets that stop, one failure that stops nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tenure import OptionError, RunningJob, State, Tenure, Worker
+from tenure.core.budget import Budget
+from tenure.worker.settings import WorkerSettings
+
+
+class Counting:
+    """A runner that notes when it ran."""
+
+    def __init__(self, name: str, log: list[str], done: int = 1) -> None:
+        self.name, self._log, self._done = name, log, done
+
+    def run(self, budget: Budget) -> int:
+        self._log.append(self.name)
+        return self._done
+
+
+class Failing:
+    name = "failing"
+
+    def run(self, budget: Budget) -> int:
+        raise ValueError("this runner is broken")
+
+
+class Feature:
+    """What `include` takes."""
+
+    def __init__(self, *runners: Any) -> None:
+        self.handlers: list[Any] = []
+        self.runners = runners
+
+
+@pytest.fixture
+def worked(app: Tenure) -> Tenure:
+    @app.job("x")
+    async def handler(job: RunningJob) -> None:
+        await asyncio.sleep(0)
+
+    app.enqueue_many([handler.new() for _ in range(30)])
+    return app
+
+
+def test_a_tick_runs_every_registered_runner_in_order(worked: Tenure) -> None:
+    log: list[str] = []
+    worked.include(Feature(Counting("first", log, 2), Counting("second", log, 3)))
+
+    report = Worker(worked).tick()
+
+    assert [one.name for one in report.runners] == ["jobs", "first", "second"]
+    assert log == ["first", "second"]
+    assert report.processed == 30 + 5
+    assert worked.insight.counts() == {State.SUCCEEDED: 30}
+
+
+def test_the_setting_names_the_runners_and_their_order(worked: Tenure) -> None:
+    log: list[str] = []
+    worked.include(Feature(Counting("first", log), Counting("second", log)))
+
+    Worker(worked, settings=WorkerSettings(tick_runners=("second", "first"))).tick()
+
+    assert log == ["second", "first"]
+    assert worked.insight.counts() == {State.QUEUED: 30}
+
+
+def test_a_runner_that_is_not_registered_is_named(worked: Tenure) -> None:
+    with pytest.raises(OptionError, match=r"'outbox'.*registered are: jobs"):
+        Worker(worked, settings=WorkerSettings(tick_runners=("outbox",))).tick()
+
+
+def test_one_failing_runner_stops_nobody_else(worked: Tenure) -> None:
+    log: list[str] = []
+    worked.include(Feature(Failing(), Counting("after", log)))
+
+    report = Worker(worked).tick()
+
+    assert log == ["after"]
+    assert report.failed
+    assert report.to_dict()["runners"][1]["error"]["message"] == "this runner is broken"
+
+
+def test_the_item_budget_really_stops(worked: Tenure) -> None:
+    settings = WorkerSettings(tick_runner_max_items=7)
+
+    assert Worker(worked, settings=settings).tick().processed == 7
+    assert worked.insight.counts() == {State.SUCCEEDED: 7, State.QUEUED: 23}
+
+
+def test_the_overall_budget_skips_what_has_no_time_left(app: Tenure) -> None:
+    log: list[str] = []
+
+    @app.job("slow")
+    async def slow(job: RunningJob) -> None:
+        await asyncio.sleep(0.05)
+
+    slow.enqueue()
+    app.include(Feature(Counting("after", log)))
+
+    report = Worker(app, settings=WorkerSettings(tick_overall_max_ms=20)).tick()
+
+    assert report.skipped == ["after"]
+    assert log == []
+    assert app.insight.counts() == {State.SUCCEEDED: 1}
+
+
+def test_work_enqueued_by_the_work_belongs_to_the_same_tick(app: Tenure) -> None:
+    @app.job("count")
+    def count(job: RunningJob, n: int) -> None:
+        if n:
+            count.enqueue(n - 1)
+
+    count.enqueue(5)
+
+    assert Worker(app).tick().processed == 6
