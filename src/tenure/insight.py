@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, Job, State
@@ -38,7 +38,12 @@ class WorkerView:
     running: int
     started_at: str
     seen_at: datetime
-    alive: bool
+    silent_seconds: float
+
+    @property
+    def alive(self) -> bool:
+        """Heard of within the last minute."""
+        return self.silent_seconds < WORKER_SILENT_SECONDS
 
 
 class Insight:
@@ -140,5 +145,5 @@ def _worker(record: Record, now: datetime) -> WorkerView:
         running=record.data["running"],
         started_at=record.data["started_at"],
         seen_at=seen,
-        alive=now - seen < timedelta(seconds=WORKER_SILENT_SECONDS),
+        silent_seconds=(now - seen).total_seconds(),
     )

@@ -109,6 +109,13 @@ class RunningJob:
             raise SettledTwice(self.id)
         return Settling(self, outcome, result, tx)
 
+    def has_settled(self, *, joined: bool) -> None:
+        """It ended itself: in a transaction of ours, or in one that the caller is to commit."""
+        if joined:
+            self.joined = True
+        else:
+            self.settled = True
+
     def take_news(self) -> Report | None:
         """What is to be written now; the heartbeat asks."""
         with self._news.lock:

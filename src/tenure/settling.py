@@ -118,10 +118,7 @@ class Settling:
 
     def _done(self) -> None:
         """In a joined transaction the commit is still to come, so the worker looks afterwards."""
-        if self._given is None:
-            self._job.settled = True
-        else:
-            self._job.joined = True
+        self._job.has_settled(joined=self._given is not None)
 
     def _committed(self) -> bool:
         """The connection broke at COMMIT: the row tells whether it went through."""

@@ -108,9 +108,9 @@ class Heartbeat:
         leases = [one.run.claimed.lease for one in watched.values()]
         answer = self._jobs.extend(leases, self._lease_seconds)
         for job_id, one in watched.items():
-            if job_id in answer.lost:
-                if not one.run.job.settled:  # by its own hand while we asked
-                    self._lose(one)
+            ended_itself = one.run.job.settled or one.run.job.joined
+            if job_id in answer.lost and not ended_itself:
+                self._lose(one)
                 continue
             one.trusted_until = sent + self._lease_seconds * TRUST
             if job_id in answer.cancel and not one.cancel_told:

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tenure.core.budget import Budget
+from tenure.core.job import State
 from tenure.core.lease import ClaimedJob, Lease
 from tenure.core.outcome import Ending, Released
 from tenure.core.settlement import decide
@@ -24,6 +25,7 @@ from tenure.worker.slots import Slots
 from tenure.worker.threads import Threads
 
 STOP_GRACE = 1.0
+SOON = 60.0
 
 
 class Pipeline:
@@ -193,6 +195,10 @@ class Pipeline:
             return
         settlement = decide(claimed, ending, current.handler.options.retry, random.random)
         self._settler.put(settlement, current.job.take_news())
+        if settlement.state is State.QUEUED and settlement.delay_seconds < SOON:
+            self._loop.call_later(
+                settlement.delay_seconds, self._changed.set
+            )  # due before the poll
 
     def _tell(self, current: Run, reason: str) -> None:
         """From the heartbeat's thread."""

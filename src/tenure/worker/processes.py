@@ -124,6 +124,11 @@ class ChildJob(RunningJob):
         """See RunningJob."""
         self._pipe.send(("log", str(message), level))
 
+    def has_settled(self, *, joined: bool) -> None:
+        """The worker hears of it at once: what follows needs no lease any more."""
+        super().has_settled(joined=joined)
+        self._pipe.send(("joined",) if joined else ("settled",))
+
 
 def _child(pipe: Connection, name: tuple[str, str], claimed: ClaimedJob) -> None:
     os.setsid()
@@ -146,8 +151,6 @@ def _child(pipe: Connection, name: tuple[str, str], claimed: ClaimedJob) -> None
         word = ("outcome", outcome)
     except BaseException as error:
         word = ("raised", Failure.of(error), handler.options.retry.permanent(error))
-    if job.settled or job.joined:
-        pipe.send(("settled",) if job.settled else ("joined",))
     pipe.send(word)
 
 

@@ -26,6 +26,7 @@ class Child:
 
     pid: int
     born: float
+    told: int = 0
 
 
 class Supervisor:
@@ -46,6 +47,7 @@ class Supervisor:
         try:
             while self._children or not self._stops:
                 self._fill()
+                self._pass_on()
                 worst = max(worst, self._reap())
         finally:
             for number, handler in previous.items():
@@ -69,6 +71,8 @@ class Supervisor:
         try:
             for number in SIGNALS:
                 signal.signal(number, signal.SIG_DFL)
+            if self._stops:  # told before it could listen
+                os._exit(0)
             os.setpgrp()  # Ctrl-C reaches the parent alone, which passes it on once
             die_with_parent(parent)
             code = self._run_child()
@@ -88,7 +92,8 @@ class Supervisor:
         if child is None:
             return 0
         if self._stops:
-            return 0 if os.waitstatus_to_exitcode(status) == 0 else 1
+            well = (0, -signal.SIGTERM)  # the latter before it had begun to work
+            return 0 if os.waitstatus_to_exitcode(status) in well else 1
         young = time.monotonic() - child.born < YOUNG_SECONDS
         self._young_deaths = self._young_deaths + 1 if young else 0
         if self._young_deaths > self._processes:
@@ -97,11 +102,15 @@ class Supervisor:
         return 0
 
     def _asked(self, number: int, _: object) -> None:
-        """The first signal is passed on; so is the second, which makes the children hurry."""
+        """Only counts: a child may just be coming or going."""
         self._stops += 1
-        passed = signal.SIGTERM if self._stops < 3 else signal.SIGKILL
-        for pid in self._children:
-            os.kill(pid, passed)
+
+    def _pass_on(self) -> None:
+        """The first signal is passed on; so is the second, which makes the children hurry."""
+        for child in self._children.values():
+            while child.told < self._stops:
+                child.told += 1
+                os.kill(child.pid, signal.SIGTERM if child.told < 3 else signal.SIGKILL)
 
 
 def supervise(run_child: Callable[[], int], processes: int) -> int:

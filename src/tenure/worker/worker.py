@@ -25,6 +25,8 @@ from tenure.worker.settings import WorkerSettings
 from tenure.worker.slots import Slots
 from tenure.worker.tick import JOBS, Step, TickReport, choose, step_of, tick
 
+FORGOTTEN_SECONDS = 3_600.0
+
 
 class Worker:
     """`Worker(app).run()` works until SIGTERM; `with Worker(app):` works in a thread meanwhile."""
@@ -129,6 +131,7 @@ class Worker:
             lambda name, _: pipeline.wake() if name == "jobs.enqueued" else None
         )
         await asyncio.to_thread(self._try, self._sign_in, pipeline)
+        await asyncio.to_thread(self._try, self._clear_away)
         self.app.signals.emit("worker.started", id=self.id, slots=self._slots.capacity)
         pipeline.heartbeat.start()
         try:
@@ -165,6 +168,12 @@ class Worker:
             "started_at": self._started_at,
         }
         self.app.store.records.upsert(Record(collection=WORKERS, name=self.id, data=data))
+
+    def _clear_away(self) -> None:
+        """Workers that were killed could not sign out."""
+        for worker in self.app.insight.workers():
+            if worker.silent_seconds > FORGOTTEN_SECONDS:
+                self.app.store.records.remove(WORKERS, worker.id)
 
     def _sign_out(self) -> None:
         self.app.store.records.remove(WORKERS, self.id)

@@ -1,0 +1,182 @@
+"""What the doctor looks at. Each check gives findings: a fact, and what to do next."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import IntEnum
+from typing import Any
+
+from tenure.cli.engines import sql_store
+from tenure.cli.words import plural, span
+from tenure.core.errors import UnsupportedDatabase
+from tenure.core.filter import JobFilter
+from tenure.core.job import DEAD_LETTERS, State
+from tenure.engine import Tenure
+
+STUCK_GRACE_SECONDS = 15.0
+
+
+class Level(IntEnum):
+    """How bad. A warning is worth a look; a problem keeps jobs from running as they should."""
+
+    OK = 0
+    WARNING = 1
+    PROBLEM = 2
+
+    @property
+    def word(self) -> str:
+        """For programs."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fact."""
+
+    level: Level
+    subject: str
+    fact: str
+    todo: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {
+            "level": self.level.word,
+            "check": self.subject,
+            "fact": self.fact,
+            "next": self.todo or None,
+        }
+
+
+def examine(engine: Tenure, version: str, clock_seconds: float) -> Iterator[Finding]:
+    """Everything; without the right schema only what needs none."""
+    yield from database(engine, version)
+    schema_finding = schema(engine)
+    yield schema_finding
+    if schema_finding.level is Level.PROBLEM:
+        return
+    yield clock(engine, clock_seconds)
+    yield workers(engine)
+    yield stuck(engine)
+    yield from orphans(engine)
+    yield paused(engine)
+    yield dead_letters(engine)
+
+
+def database(engine: Tenure, version: str) -> Iterator[Finding]:
+    """Its version, and what is known about it."""
+    yield Finding(Level.OK, "database", version)
+    store = sql_store(engine)
+    try:
+        with store.database.raw_connection() as connection:
+            store.database.dialect.check(connection)
+    except UnsupportedDatabase as error:
+        yield Finding(Level.PROBLEM, "database", str(error), "upgrade the database")
+    if store.database.dialect.name == "sqlite":
+        yield from wal_reset(sqlite3.sqlite_version_info)
+
+
+def wal_reset(found: tuple[int, ...]) -> Iterator[Finding]:
+    """A bug of SQLite that can lose a commit."""
+    from tenure.stores.sqlite.dialect import WAL_RESET_FIXED
+
+    fixed = ".".join(map(str, WAL_RESET_FIXED))
+    if found < WAL_RESET_FIXED:
+        yield Finding(
+            Level.WARNING,
+            "sqlite",
+            f"versions before {fixed} have the WAL-reset bug: two connections that write and "
+            "checkpoint at the same moment can, very rarely, damage the file",
+            f"use a Python with SQLite {fixed} or newer, and keep backups",
+        )
+
+
+def schema(engine: Tenure) -> Finding:
+    """Whether this code and the tables fit."""
+    migrations = sql_store(engine).migrations
+    with sql_store(engine).database.raw_connection() as connection:
+        have, serves = migrations.status(connection)
+    if migrations.latest < serves:
+        fact = f"serves code of schema version {serves} and newer; this code is at {have}"
+        return Finding(Level.PROBLEM, "schema", fact, "upgrade tenure in this program")
+    if have < migrations.latest:
+        pending = ", ".join(f"{one.version:04d}_{one.name}" for one in migrations.pending())
+        fact = f"version {have}, and this code needs {migrations.latest}; pending: {pending}"
+        return Finding(Level.PROBLEM, "schema", fact, "run: tenure migrate")
+    return Finding(Level.OK, "schema", f"version {have}, nothing pending")
+
+
+def clock(engine: Tenure, allowed: float) -> Finding:
+    """Leases go by the store's clock; logs and people go by this machine's."""
+    before = datetime.now(UTC)
+    theirs = engine.store.now()
+    offset = (theirs - before - (datetime.now(UTC) - before) / 2).total_seconds()
+    if abs(offset) <= allowed:
+        return Finding(Level.OK, "clock", f"{abs(offset):.3f} s from the database's")
+    side = "ahead of" if offset > 0 else "behind"
+    fact = f"the database's clock is {abs(offset):.1f} s {side} this machine's"
+    return Finding(Level.PROBLEM, "clock", fact, "set both machines by NTP")
+
+
+def workers(engine: Tenure) -> Finding:
+    """Alive, or gone without a word."""
+    found = engine.insight.workers()
+    silent = [worker for worker in found if not worker.alive]
+    fact = f"{len(found) - len(silent)} alive"
+    if not silent:
+        return Finding(Level.OK, "workers", fact)
+    now = engine.store.now()
+    named = ", ".join(
+        f"{worker.id} (for {span((now - worker.seen_at).total_seconds())})" for worker in silent
+    )
+    todo = "look why they ended; their jobs are taken up by others when the lease is over"
+    return Finding(Level.WARNING, "workers", f"{fact}, {len(silent)} silent: {named}", todo)
+
+
+def stuck(engine: Tenure) -> Finding:
+    """Running, says the row, but nobody holds it and nobody took it up."""
+    count = engine.insight.overdue(STUCK_GRACE_SECONDS)
+    if not count:
+        return Finding(Level.OK, "stuck jobs", "none")
+    fact = f"{plural(count, 'job')} with a lease that ran out and that no worker took up"
+    todo = "start a worker that knows their kinds: tenure jobs list --state running"
+    return Finding(Level.PROBLEM, "stuck jobs", fact, todo)
+
+
+def orphans(engine: Tenure) -> Iterator[Finding]:
+    """Queued kinds that no live worker knows."""
+    found = engine.insight.orphans()
+    if not found:
+        yield Finding(Level.OK, "kinds", "every queued kind has a worker")
+    for depth in found:
+        fact = f"{plural(depth.jobs, 'job')} of {depth.kind!r} in queue {depth.queue!r} wait, "
+        todo = "start a worker whose app has a handler for it, or: "
+        yield Finding(
+            Level.PROBLEM,
+            "kinds",
+            f"{fact}and no live worker knows this kind",
+            f"{todo}tenure jobs cancel --kind {depth.kind}",
+        )
+
+
+def paused(engine: Tenure) -> Finding:
+    """Queues that somebody stopped."""
+    found = [queue for queue in engine.insight.queues() if queue.paused]
+    if not found:
+        return Finding(Level.OK, "queues", "none is paused")
+    named = ", ".join(f"{queue.name} ({queue.queued:,} waiting)" for queue in found)
+    todo = f"when the reason is gone: tenure queues resume {found[0].name}"
+    return Finding(Level.WARNING, "queues", f"paused: {named}", todo)
+
+
+def dead_letters(engine: Tenure) -> Finding:
+    """Jobs that wait for a person."""
+    counts = engine.insight.counts(JobFilter(states=DEAD_LETTERS))
+    if not any(counts.values()):
+        return Finding(Level.OK, "dead letters", "none")
+    failed, dead = counts.get(State.FAILED, 0), counts.get(State.DEAD, 0)
+    todo = "tenure jobs list --state dead --state failed; then tenure jobs replay with a filter"
+    return Finding(Level.WARNING, "dead letters", f"{failed:,} failed, {dead:,} dead", todo)

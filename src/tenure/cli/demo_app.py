@@ -1,0 +1,45 @@
+"""The demo's handlers. Run them yourself: tenure worker --app tenure.cli.demo_app:app."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from tenure.core.outcome import Fail
+from tenure.core.retry import Steps
+from tenure.engine import Tenure
+from tenure.running import RunningJob
+
+app = Tenure()
+
+
+@app.job("demo.mail")
+async def mail(job: RunningJob, to: str) -> dict[str, str]:
+    """Quick: waits on the loop as if for a mail server."""
+    await asyncio.sleep(0.05)
+    return {"sent_to": to}
+
+
+@app.job("demo.report", queue="slow")
+def report(job: RunningJob, seconds: float) -> str:
+    """Slow: works in a thread and says how far it is."""
+    for step in range(4):
+        job.progress(step / 4, f"page {step + 1} of 4")
+        time.sleep(seconds / 4)
+    job.log("the report is printed")
+    return "4 pages"
+
+
+@app.job("demo.flaky", retry=Steps(0.3, 0.6))
+async def flaky(job: RunningJob, succeeds_at: int) -> int:
+    """Fails until its attempt number `succeeds_at`; it has three."""
+    await asyncio.sleep(0.02)
+    if job.attempt < succeeds_at:
+        raise ConnectionError(f"the other side hung up at attempt {job.attempt}")
+    return job.attempt
+
+
+@app.job("demo.broken")
+async def broken(job: RunningJob, address: str) -> None:
+    """Fails for good: trying again would not help."""
+    raise Fail(f"{address!r} is no address", code="bad_address")

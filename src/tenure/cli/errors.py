@@ -1,0 +1,95 @@
+"""Errors as one line on stderr and an exit code that means something. The table is here only."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import typer
+from pydantic import ValidationError
+from typer.exceptions import TyperException
+
+from tenure.core.errors import InputError, JobNotFound, StoreError, TenureError, UsageError
+from tenure.settings import Settings
+from tenure.worker.settings import WorkerSettings
+
+FINE, PROBLEMS, BAD_INPUT, NO_DATABASE, NOT_FOUND = range(5)
+INTERRUPTED = 130
+
+EXIT_CODES = (
+    "Exit codes: 0 fine; 1 problems found or refused; 2 wrong usage or bad input; "
+    "3 database unavailable or schema not right; 4 not found."
+)
+
+TABLE: tuple[tuple[type[TenureError], int], ...] = (
+    (InputError, BAD_INPUT),
+    (UsageError, BAD_INPUT),
+    (JobNotFound, NOT_FOUND),
+    (StoreError, NO_DATABASE),
+    (TenureError, PROBLEMS),
+)
+PREFIXES = {settings.__name__: settings.model_config["env_prefix"] for settings in
+            (Settings, WorkerSettings)}  # fmt: skip
+DRIVERS = ("psycopg", "pymysql")
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What is said about an error, and the exit code."""
+
+    message: str
+    code: str
+    exit_code: int
+
+
+class Refused(TenureError):
+    """The command was not carried out because nobody agreed to it."""
+
+    code = "refused"
+
+
+def run(command: Callable[[], object]) -> int:
+    """Run a command; whatever Tenure can name becomes a line and an exit code."""
+    try:
+        code = command()
+    except typer.Exit as end:
+        return end.exit_code
+    except (typer.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except Exception as error:
+        complaint = describe(error)
+        if complaint is None:
+            raise
+        say(complaint)
+        return complaint.exit_code
+    return code if isinstance(code, int) else FINE
+
+
+def say(complaint: Complaint) -> None:
+    """`error: message [code]`."""
+    message = " ".join(complaint.message.split())
+    typer.echo(f"error: {message} [{complaint.code}]", err=True)
+
+
+def describe(error: Exception) -> Complaint | None:
+    """What to say; None for a bug, which keeps its traceback."""
+    if isinstance(error, TenureError):
+        exit_code = next(code for kind, code in TABLE if isinstance(error, kind))
+        return Complaint(str(error), error.code, exit_code)
+    if isinstance(error, TyperException):
+        return Complaint(error.format_message(), "usage", BAD_INPUT)
+    if isinstance(error, ValidationError) and error.title in PREFIXES:
+        return Complaint(_settings(error), "bad_settings", BAD_INPUT)
+    if isinstance(error, sqlite3.Error) or type(error).__module__.split(".")[0] in DRIVERS:
+        return Complaint(f"the database said: {error}", "store_error", NO_DATABASE)
+    return None
+
+
+def _settings(error: ValidationError) -> str:
+    """`VARIABLE: problem`, for each."""
+    found = []
+    for one in error.errors(include_url=False, include_input=False, include_context=False):
+        name = f"{PREFIXES[error.title]}{one['loc'][0]}".upper() if one["loc"] else "settings"
+        found.append(f"{name}: {one['msg']}")
+    return "; ".join(found)

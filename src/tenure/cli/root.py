@@ -1,0 +1,57 @@
+"""The tree of commands."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from tenure.cli import errors
+from tenure.cli.demo import demo
+from tenure.cli.doctor import doctor
+from tenure.cli.engines import closing_engines
+from tenure.cli.enqueue import enqueue
+from tenure.cli.jobs import jobs
+from tenure.cli.migrate import migrate
+from tenure.cli.queues import queues
+from tenure.cli.tick import tick
+from tenure.cli.worker import worker
+from tenure.cli.workers import workers
+
+
+class Commands(TyperGroup):
+    """Ends every command alike: an error is one line and an exit code."""
+
+    def main(self, args: Sequence[str] | None = None, *given: Any, **extra: Any) -> Any:
+        """See `tenure.cli.errors`."""
+        extra["standalone_mode"] = False
+        with closing_engines():
+            code = errors.run(lambda: super(Commands, self).main(args, *given, **extra))
+        sys.exit(code)
+
+
+app = typer.Typer(
+    cls=Commands,
+    name="tenure",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(
+    invoke_without_command=True,
+    help=f"Durable work on the database you already have.\n\n{errors.EXIT_CODES}",
+)
+def root(context: typer.Context) -> None:
+    """Without a command: the help."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+for command in (worker, enqueue, tick, migrate, workers, doctor, demo):
+    app.command(command.__name__)(command)
+app.add_typer(jobs, name="jobs")
+app.add_typer(queues, name="queues")

@@ -1,0 +1,26 @@
+"""Lengths of time and counts, as people say them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+
+def ago(moment: datetime | None, now: datetime) -> str:
+    """`12s ago`, `in 3m`."""
+    if moment is None:
+        return ""
+    seconds = (now - moment).total_seconds()
+    return f"in {span(-seconds)}" if seconds < -1 else f"{span(max(seconds, 0))} ago"
+
+
+def span(seconds: float) -> str:
+    """A length of time in its largest whole unit."""
+    for name, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds >= 2 * size:
+            return f"{int(seconds // size)}{name}"
+    return f"{seconds:.0f}s"
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 job`, `2 jobs`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

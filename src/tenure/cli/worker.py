@@ -1,0 +1,127 @@
+"""`tenure worker`: run an app's jobs until told to stop."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from tenure.cli import errors
+from tenure.cli.apps import load_app
+from tenure.cli.events import Storyteller, line
+from tenure.cli.options import AppName, Database
+from tenure.cli.values import slots
+from tenure.core.errors import StoreUnavailable
+from tenure.engine import Tenure
+
+COLORS = {"info": None, "warning": "yellow", "error": "red"}
+LeaseSeconds = Annotated[
+    float | None,
+    typer.Option("--lease-seconds", metavar="S", min=0.2, max=86_400,
+                 help="A worker silent for so long has lost its jobs. [default: 60]"),
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What to run, and how."""
+
+    app: str
+    database: str | None
+    concurrency: int | None
+    lease_seconds: float | None
+    queues: list[str]
+    quiet: bool
+
+
+def worker(
+    app: AppName,
+    database: Database = None,
+    processes: Annotated[
+        int, typer.Option("--processes", metavar="P", min=1, max=512, help="Worker processes.")
+    ] = 1,
+    concurrency: Annotated[
+        int | None,
+        typer.Option("--concurrency", metavar="C", min=1, max=10_000,
+                     help="Jobs at a time, of each queue and process. [default: 10]"),
+    ] = None,
+    lease_seconds: LeaseSeconds = None,
+    queue: Annotated[
+        list[str] | None,
+        typer.Option("--queue", metavar="NAME=SLOTS", help="Only these queues. May be repeated."),
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Say nothing but the worker's own troubles.")
+    ] = False,
+) -> None:  # fmt: skip
+    """Run jobs until SIGTERM or SIGINT; a second signal gives everything back at once."""
+    order = Order(app=app, database=database, concurrency=concurrency,
+                  lease_seconds=lease_seconds, queues=queue or [], quiet=quiet)  # fmt: skip
+    slots(order.queues, 1)
+    if processes == 1:
+        work(order)
+        return
+    from tenure.worker.supervisor import supervise
+
+    if code := apart(lambda: prepare(order)):
+        raise typer.Exit(code)
+    if not quiet:
+        say("info", f"supervisor {os.getpid()} starts {processes} worker processes")
+    raise typer.Exit(supervise(lambda: errors.run(lambda: work(order)), processes))
+
+
+def work(order: Order) -> None:
+    """In this process, until told to stop."""
+    from tenure.worker import Worker
+
+    engine = prepare(order)
+    Storyteller(troubles_only if order.quiet else say).listen(engine.signals)
+    default = order.concurrency or engine.settings.concurrency
+    Worker(engine, concurrency=order.concurrency, queues=slots(order.queues, default)).run()
+
+
+def prepare(order: Order) -> Tenure:
+    """The app with the order's settings. A database that is away may come; a wrong one does not."""
+    engine = load_app(order.app, order.database)
+    if order.lease_seconds is not None:
+        values = {**engine.settings.model_dump(), "lease_seconds": order.lease_seconds}
+        engine.settings = type(engine.settings)(**values)
+    check_store(engine)
+    return engine
+
+
+def check_store(engine: Tenure) -> None:
+    """Raises where the schema is not right: waiting would not help."""
+    with suppress(StoreUnavailable):
+        engine.store.now()
+
+
+def apart(step: Callable[[], object]) -> int:
+    """Try a step in a child process: a supervisor imports no app and opens no store."""
+    sys.stdout.flush()
+    if pid := os.fork():
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    code = 1
+    try:
+        code = errors.run(lambda: step() and None)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def say(tone: str, sentence: str) -> None:
+    """A line on stdout; Signals drops what cannot be written."""
+    typer.echo(typer.style(line(sentence), fg=COLORS[tone]))
+
+
+def troubles_only(tone: str, sentence: str) -> None:
+    """For `--quiet`."""
+    if tone == "error" and not sentence.startswith("job "):
+        say(tone, sentence)

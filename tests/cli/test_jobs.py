@@ -1,0 +1,171 @@
+"""`tenure jobs list|show|history|tail`: for people and for programs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tenure import State, Worker
+from tenure.cli import output
+from tests.cli.conftest import Shop
+
+
+def add(shop: Shop, count: int = 1, **options: str) -> list[str]:
+    flags = [part for name, value in options.items() for part in (f"--{name}", value)]
+    results = [shop.call("enqueue", "add", "--payload", '{"a": 1}', *flags) for _ in range(count)]
+    return [json.loads(result.stdout)["id"] for result in results]
+
+
+def finish(shop: Shop) -> None:
+    """Run what is due with handlers of this process."""
+    engine = shop.engine
+
+    @engine.job("add")
+    def run(job: object, a: int) -> int:
+        job.log("adding")  # type: ignore[attr-defined]
+        return a + 1
+
+    @engine.job("boom", retry=None)
+    def boom(job: object) -> None:
+        raise ValueError("no luck")
+
+    Worker(engine).run_until_idle()
+
+
+def test_lines_stream_all_that_match(shop: Shop) -> None:
+    add(shop, 2)
+    (wanted,) = add(shop, tenant="acme")
+
+    result = shop.call("jobs", "list", "--tenant", "acme", "--jsonl")
+
+    (row,) = map(json.loads, result.stdout.splitlines())
+    assert row["id"] == wanted
+    assert {"id", "kind", "state", "attempt", "tenant", "fence"} <= set(row)
+    assert len(shop.call("jobs", "list", "--jsonl").stdout.splitlines()) == 3
+    assert len(shop.call("jobs", "list", "--jsonl", "--limit", "2").stdout.splitlines()) == 2
+
+
+def test_more_than_a_page_is_streamed(shop: Shop) -> None:
+    shop.call("enqueue", "--jsonl", "-", input='{"kind": "add"}\n' * 1_203)
+
+    rows = [json.loads(line) for line in shop.call("jobs", "list", "--jsonl").stdout.splitlines()]
+
+    assert len({row["id"] for row in rows}) == 1_203
+
+
+def test_a_page_leads_to_the_next(shop: Shop) -> None:
+    ids = add(shop, 3)
+
+    first = shop.read("jobs", "list", "--limit", "2")
+    second = shop.read("jobs", "list", "--limit", "2", "--cursor", first["next"])
+
+    assert [job["id"] for job in first["jobs"] + second["jobs"]] == ids[::-1]
+    assert second["next"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [
+        (["--state", "queued"], 2),
+        (["--state", "dead", "--state", "failed"], 0),
+        (["--kind", "add", "--queue", "default"], 2),
+        (["--key", "k"], 1),
+        (["--created-after", "1h"], 2),
+        (["--created-before", "1h"], 0),
+        (["--created-before", "2020-01-01T00:00:00Z"], 0),
+        (["--owner", "ada"], 0),
+        (["--correlation-id", "x"], 0),
+    ],
+)
+def test_filters_narrow_the_list(shop: Shop, options: list[str], count: int) -> None:
+    add(shop)
+    add(shop, key="k")
+
+    assert len(shop.read("jobs", "list", *options)["jobs"]) == count
+
+
+def test_a_table_in_a_pipe_is_aligned_text(shop: Shop) -> None:
+    add(shop, tenant="acme")
+
+    head, row = shop.call("jobs", "list").stdout.splitlines()
+
+    assert head.split() == ["id", "kind", "state", "run", "queue", "tenant", "created", "note"]
+    assert row.split()[:6] == ["1", "add", "queued", "0/5", "default", "acme"]
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_no_width_hides_an_id(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich.console import Console
+
+    screen = Console(width=width, force_terminal=True, record=True, highlight=False)
+    monkeypatch.setattr(output, "console", lambda: screen)
+    long = ["9223372036854775807", "a.rather.long.kind.of.job" * 4, "succeeded", "x" * 60]
+
+    output.show_table(("id", "kind", "state", "note"), [long])
+
+    shown = screen.export_text()
+    assert long[0] in shown
+    assert "…" not in shown
+
+
+def test_a_job_is_shown_with_payload_result_and_history(shop: Shop) -> None:
+    (job_id,) = add(shop)
+    finish(shop)
+
+    job = shop.read("jobs", "show", job_id)
+
+    assert (job["state"], job["payload"], job["result"]) == ("succeeded", {"a": 1}, 2)
+    assert [line["entry"] for line in shop.read("jobs", "history", job_id)] == ["succeeded"]
+    assert "succeeded" in shop.call("jobs", "show", job_id).stdout
+    assert "succeeded" in shop.call("jobs", "history", job_id).stdout
+
+
+def test_the_last_error_is_shown(shop: Shop) -> None:
+    shop.call("enqueue", "boom", "--max-attempts", "1")
+    finish(shop)
+
+    assert shop.read("jobs", "show", "1")["last_error"]["message"] == "no luck"
+    assert "ValueError: no luck" in shop.call("jobs", "show", "1").stdout
+
+
+@pytest.mark.parametrize("command", ["show", "history", "tail"])
+def test_a_missing_job_is_exit_code_4(shop: Shop, command: str) -> None:
+    result = shop.call("jobs", command, "77")
+
+    assert result.exit_code == 4
+    assert result.stderr == "error: there is no job 77 [job_not_found]\n"
+
+
+def test_tail_tells_lines_progress_and_the_end(shop: Shop) -> None:
+    (job_id,) = add(shop)
+    finish(shop)
+
+    result = shop.call("jobs", "tail", job_id)
+
+    assert result.exit_code == 0
+    assert "adding" in result.stdout
+    assert "-- job 1 (add) is succeeded, run 1 of 5" in result.stdout
+
+
+def test_tail_follows_until_the_time_is_over(shop: Shop) -> None:
+    (job_id,) = add(shop)
+
+    assert shop.call("jobs", "tail", job_id, "--no-follow").exit_code == 0
+    assert shop.call("jobs", "tail", job_id, "--timeout", "0.05").exit_code == 1
+
+
+def test_a_state_that_does_not_exist_is_bad_usage(shop: Shop) -> None:
+    result = shop.call("jobs", "list", "--state", "lost")
+
+    assert result.exit_code == 2
+    assert "'queued', 'running'" in result.stderr
+    assert all(state in result.stderr for state in State)
+
+
+def test_a_command_that_only_looks_makes_no_file(empty_shop: Shop) -> None:
+    result = empty_shop.call("jobs", "list")
+
+    assert result.exit_code == 3
+    assert "[no_database_file]" in result.stderr
+    assert not (empty_shop.folder / "shop.db").exists()
