@@ -151,5 +151,7 @@ class Heartbeat:
     def _lose(self, one: Watched) -> None:
         lease: Lease = one.run.claimed.lease
         self.forget(lease)
+        if one.run.ended:  # most likely settled while we asked; a refusal tells of itself
+            return
         self._signals.emit("lease.lost", id=lease.job_id, fence=lease.fence)
         self._tell(one.run, LOST)

@@ -188,6 +188,7 @@ class Pipeline:
         claimed = current.claimed
         if self._runs.pop(claimed.lease, None) is None:
             return
+        current.ended = True
         self._slots.give_back(claimed.queue)
         if ending is None:
             self.heartbeat.forget(claimed.lease)

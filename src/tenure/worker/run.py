@@ -36,6 +36,7 @@ class Run:
         self.job = RunningJob(handler.app, claimed)
         self.stop: Callable[[], object] | None = None
         self.abandoned = False
+        self.ended = False
 
     def interrupt(self, reason: str) -> None:
         """Tell the handler, and stop it where it can be stopped. The first reason counts."""

@@ -64,15 +64,16 @@ class Supervisor:
 
     def _fork(self) -> Child:
         parent = os.getpid()
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # none is lost on the way
         pid = os.fork()
         if pid:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
             return Child(pid, time.monotonic())
         code = 1
         try:
             for number in SIGNALS:
                 signal.signal(number, signal.SIG_DFL)
-            if self._stops:  # told before it could listen
-                os._exit(0)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
             os.setpgrp()  # Ctrl-C reaches the parent alone, which passes it on once
             die_with_parent(parent)
             code = self._run_child()
@@ -86,15 +87,20 @@ class Supervisor:
             os._exit(code)
 
     def _reap(self) -> int:
-        """Wait a moment for a death; answers the exit code that counts."""
+        """Wait a moment for a death; answers the exit code that counts.
+
+        One that somebody killed is replaced at once; those that end by themselves soon after their
+        birth are given more and more time.
+        """
         pid, status = _wait_any(0.1)
         child = self._children.pop(pid, None)
         if child is None:
             return 0
+        code = os.waitstatus_to_exitcode(status)
         if self._stops:
             well = (0, -signal.SIGTERM)  # the latter before it had begun to work
-            return 0 if os.waitstatus_to_exitcode(status) in well else 1
-        young = time.monotonic() - child.born < YOUNG_SECONDS
+            return 0 if code in well else 1
+        young = time.monotonic() - child.born < YOUNG_SECONDS and code != -signal.SIGKILL
         self._young_deaths = self._young_deaths + 1 if young else 0
         if self._young_deaths > self._processes:
             pause = 0.25 * 2.0 ** min(self._young_deaths - self._processes, 10)

@@ -1,0 +1,116 @@
+"""What the tests start: `python -m tests.crash.program COMMAND`, set up by its environment."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+
+from tests.crash.marks import mark
+from tests.crash.mutants import MUTANTS
+
+CHILDREN: set[int] = set()
+
+
+def main(command: str, *arguments: str) -> int:
+    if mutant := os.environ.get("CRASH_MUTANT"):
+        MUTANTS[mutant]()
+    match command:
+        case "worker":
+            return work()
+        case "fleet":
+            return fleet(int(arguments[0]))
+        case "supervised":
+            return supervised(arguments[0], int(arguments[1]))
+        case "forked":
+            return forked()
+    return 2
+
+
+def work() -> int:
+    """One worker."""
+    import tests.crash.hazards  # noqa: F401 - registers its handlers
+    from tenure import Worker
+    from tests.crash.handlers import app
+
+    Worker(app).run()
+    return 0
+
+
+def fleet(size: int) -> int:
+    """So many workers, each replaced at once, however often and however young it dies."""
+    import tests.crash.hazards  # noqa: F401 - once, before the first fork
+
+    signal.signal(signal.SIGTERM, _end_fleet)
+    while True:
+        while len(CHILDREN) < size:
+            CHILDREN.add(_fork_worker())
+        CHILDREN.discard(os.wait()[0])
+
+
+def _fork_worker() -> int:
+    from tenure.worker.orphan import die_with_parent
+
+    parent = os.getpid()
+    if child := os.fork():
+        return child
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    die_with_parent(parent)
+    os._exit(work())
+
+
+def _end_fleet(number: int, frame: FrameType | None) -> None:
+    os._exit(0)  # the kernel ends the children
+
+
+def supervised(life: str, processes: int) -> int:
+    """`supervise` with children that work, wait for a signal, or die at once."""
+    from tenure.worker.supervisor import supervise
+
+    lives = {"work": born_to_work, "wait": wait, "die": die}
+    return supervise(lives[life], processes)
+
+
+def born_to_work() -> int:
+    mark("born")
+    return work()
+
+
+def wait() -> int:
+    """Until SIGTERM, and then end well."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    mark("child")
+    while True:
+        signal.pause()
+
+
+def die() -> int:
+    mark("child")
+    return 1
+
+
+def forked() -> int:
+    """An app that was used before a fork is used after it on both sides, and the parent leaves."""
+    from tests.crash.handlers import app
+
+    app.enqueue("quick")
+    app.insight.counts()
+    child = os.fork()
+    for _ in range(20):
+        app.enqueue("quick")
+        app.insight.counts()
+    app.close()
+    if child:
+        mark("child", pid=child)
+        os.waitpid(child, 0)
+    else:
+        for _ in range(20):
+            app.enqueue("quick")
+    app.enqueue("quick")
+    app.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
