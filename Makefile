@@ -1,13 +1,13 @@
 # `make` alone prints this help; every target can be run on a fresh checkout.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup up test check format clean system-packages
+.PHONY: help setup up test check format bench bench-peers clean system-packages
 
 BIN := .venv/bin
 ARGS ?=
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## Create .venv with every extra; quick when nothing changed
 	@tools/setup.sh
@@ -28,8 +28,17 @@ format: setup ## Format the code and fix what can be fixed
 	@$(BIN)/ruff check --fix-only .
 	@$(BIN)/ruff format .
 
+bench: setup system-packages ## Measure everything into bench/RESULTS.md (bench-NAME: one figure)
+	@$(BIN)/python -m bench all $(ARGS)
+
+bench-peers: setup system-packages ## Measure Tenure and its peers side by side: table and chart
+	@$(BIN)/python -m bench.peers $(ARGS)
+
+bench-%: setup system-packages
+	@$(BIN)/python -m bench $* $(ARGS)
+
 clean: ## Remove .venv and everything that tools left behind
-	@rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf .venv bench/peers/.venv build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 system-packages:

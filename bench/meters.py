@@ -1,7 +1,8 @@
-"""What the measurements read and print: CPU of a server, milliseconds at the client, tables."""
+"""What the measurements read and print: CPU, memory, milliseconds at the client, tables."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -13,22 +14,58 @@ Arguments = ParamSpec("Arguments")
 
 
 def cpu_seconds(root: int) -> float:
-    """CPU of a process, all its threads and its children (nanosecond counters of /proc)."""
-    total = 0
-    for process in Path("/proc").glob("[0-9]*"):
-        # A process or thread may end while it is read.
-        with suppress(OSError):
-            if root in (int(process.name), _parent(process)):
-                total += sum(_nanoseconds(task) for task in (process / "task").iterdir())
-    return total / 1e9
+    """CPU of a process, its threads, its living descendants and the children it has reaped."""
+    parents = {int(process.name): _parent(process) for process in _processes()}
+    total, todo = _reaped_seconds(root), [root]
+    while todo:
+        pid = todo.pop()
+        total += _own_seconds(Path("/proc") / str(pid))
+        todo += [child for child, parent in parents.items() if parent == pid]
+    return total
+
+
+def rss_mebibytes(pid: int) -> float:
+    """Resident memory of one process."""
+    pages = int((Path("/proc") / str(pid) / "statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def percentile(values: Sequence[float], part: float) -> float:
+    """The value that this part of them does not exceed."""
+    return sorted(values)[min(len(values) - 1, int(len(values) * part))]
+
+
+def _processes() -> list[Path]:
+    return list(Path("/proc").glob("[0-9]*"))
 
 
 def _parent(process: Path) -> int:
-    return int((process / "stat").read_text().rsplit(")", 1)[1].split()[1])
+    """0 for a process that ended while we looked."""
+    with suppress(OSError):
+        return int(_stat(process)[1])
+    return 0
 
 
-def _nanoseconds(task: Path) -> int:
-    return int((task / "schedstat").read_text().split()[0])
+def _own_seconds(process: Path) -> float:
+    """The kernel counts a running thread in nanoseconds."""
+    total = 0
+    with suppress(OSError):
+        for task in (process / "task").iterdir():
+            with suppress(OSError):
+                total += int((task / "schedstat").read_text().split()[0])
+    return total / 1e9
+
+
+def _reaped_seconds(pid: int) -> float:
+    """A server's backend that has gone is counted with its parent, in ticks of 10 ms."""
+    with suppress(OSError):
+        user, system = _stat(Path("/proc") / str(pid))[13:15]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+    return 0.0
+
+
+def _stat(process: Path) -> list[str]:
+    return (process / "stat").read_text().rsplit(")", 1)[1].split()
 
 
 def timed(

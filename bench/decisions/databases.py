@@ -1,13 +1,13 @@
-"""Fresh private servers with the settings of a measurement: durable, large and undisturbed."""
+"""The servers of decision 1: as those of the figures, but undisturbed by autovacuum."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
-from tests.support.servers import PrivateServer, server_folder, start_mariadb, start_postgres
+from bench.databases import mariadb_server, postgres_server
+from tests.support.servers import PrivateServer
 
 POSTGRES = {
     "fsync": "on",
@@ -17,11 +17,6 @@ POSTGRES = {
     "checkpoint_timeout": "1h",
     "autovacuum": "off",
     "jit": "on",
-}
-MARIADB = {
-    "innodb-flush-log-at-trx-commit": "1",
-    "innodb-buffer-pool-size": "512M",
-    "innodb-log-file-size": "1G",
 }
 
 
@@ -35,25 +30,15 @@ class Database:
 
 def postgres() -> AbstractContextManager[Database]:
     """An empty database on a PostgreSQL of its own."""
-    return _measured(start_postgres, POSTGRES)
+    return _database(postgres_server(POSTGRES))
 
 
 def mariadb() -> AbstractContextManager[Database]:
     """An empty database on a MariaDB of its own."""
-    return _measured(start_mariadb, MARIADB)
+    return _database(mariadb_server())
 
 
 @contextmanager
-def _measured(
-    start: Callable[[Path], PrivateServer], settings: Mapping[str, str]
-) -> Iterator[Database]:
-    with server_folder() as folder:
-        server = start(folder)
-        try:
-            # Of two equal options the last one counts, so these replace those of the tests.
-            options = [f"--{name}={value}" for name, value in settings.items()]
-            server.command = [*server.command, *options]
-            server.restart(immediate=False)
-            yield Database(server.create_database(), server.process.pid)
-        finally:
-            server.stop()
+def _database(running: AbstractContextManager[PrivateServer]) -> Iterator[Database]:
+    with running as server:
+        yield Database(server.create_database(), server.process.pid)

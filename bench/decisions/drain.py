@@ -20,8 +20,8 @@ from bench.decisions.engines.candidate import Engine, Row, Variant, make_rows
 from bench.decisions.engines.mariadb import MariaDb
 from bench.decisions.engines.postgres import Postgres
 from bench.decisions.engines.sqlite import Sqlite
-from bench.decisions.meters import cpu_seconds, table
 from bench.decisions.variants import variants
+from bench.meters import cpu_seconds, table
 
 QUESTIONS = ["q1", "q2", "q3", "q8", "q9"]
 DATABASES = ["pg", "lite", "maria"]

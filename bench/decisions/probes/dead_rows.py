@@ -13,7 +13,6 @@ from typing import Any
 import psycopg
 
 from bench.decisions.engines.candidate import DONE, LEASE, TAKEN, now_us
-from bench.decisions.meters import table
 from bench.decisions.probes.explain import Bench
 from bench.decisions.probes.statements import (
     AFTER,
@@ -25,6 +24,7 @@ from bench.decisions.probes.statements import (
     LOOK,
     STEP,
 )
+from bench.meters import table
 
 DEAD = 100_000
 # The live rows of a lane come after this run_at.

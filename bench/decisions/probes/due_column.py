@@ -13,7 +13,7 @@ from typing import Literal
 
 from bench.decisions.engines.candidate import BATCH, Variant, now_us
 from bench.decisions.engines.mariadb import MariaDb
-from bench.decisions.meters import table, timed
+from bench.meters import table, timed
 
 FORMS: list[Literal["stored", "kept", "virtual", "state"]] = ["stored", "kept", "virtual", "state"]
 HEAD = ["variant", "case", "ms", "rows read", "key", "rows estimated"]

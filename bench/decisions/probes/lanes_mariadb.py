@@ -6,7 +6,7 @@ from typing import Any
 
 from bench.decisions.engines.candidate import BATCH, Claimed, Variant, now_us
 from bench.decisions.engines.mariadb import MariaDb
-from bench.decisions.meters import table, timed
+from bench.meters import table, timed
 
 # MariaDB makes no range of a row comparison, and sorts a file when ORDER BY names the columns
 # that WHERE holds equal.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from bench.decisions.engines.candidate import BATCH, now_us
-from bench.decisions.meters import table, timed
 from bench.decisions.probes.explain import Bench
 from bench.decisions.probes.statements import CLAIM_LANES, CLAIM_ONE, LOOK
+from bench.meters import table, timed
 
 DISTINCT = "SELECT DISTINCT queue, priority, tenant FROM tenure_jobs WHERE state = 0 AND hold = 0"
 LOOK_HEAD = [

@@ -7,8 +7,8 @@ from typing import Any
 
 from bench.decisions.engines.candidate import BATCH, Variant, now_us
 from bench.decisions.engines.sqlite import Sqlite
-from bench.decisions.meters import table, timed
 from bench.decisions.probes.statements import AFTER, EQUAL_PREFIX, STEP
+from bench.meters import table, timed
 
 # SQLite seeks to >= a row value and tests each entry of the lane; with an equal prefix it
 # seeks past the lane.

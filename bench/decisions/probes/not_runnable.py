@@ -6,9 +6,9 @@ from pathlib import Path
 
 from bench.decisions.engines.candidate import Variant, now_us
 from bench.decisions.engines.sqlite import Sqlite
-from bench.decisions.meters import table, timed
 from bench.decisions.probes.explain import Bench
 from bench.decisions.probes.statements import CLAIM_ONE, FLOOR, LOOK
+from bench.meters import table, timed
 
 # The rows that may run come after this run_at.
 LIVE = 200_000

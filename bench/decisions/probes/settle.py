@@ -8,9 +8,9 @@
 from __future__ import annotations
 
 from bench.decisions.engines.candidate import BATCH, DONE, now_us
-from bench.decisions.meters import table
 from bench.decisions.probes.explain import Bench, Explained
 from bench.decisions.probes.statements import SETTLE
+from bench.meters import table
 
 FORMS = {"state = 1": "j.state = 1", "state + 0 = 1": "j.state + 0 = 1", "no state": "true"}
 TYPES = {"now": "bigint", "ids": "bigint[]", "fences": "int[]", "results": "text[]"}

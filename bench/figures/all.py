@@ -1,0 +1,33 @@
+"""The figures by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bench.figures import drain, enqueue
+from bench.figures.bloat import bloat
+from bench.figures.blocked import blocked
+from bench.figures.grown import grown
+from bench.figures.latency import latency
+from bench.figures.memory import memory
+from bench.figures.scale import Scale
+from bench.figures.wal import wal
+from bench.result import Result
+
+FIGURES: dict[str, Callable[[Scale], Result]] = {
+    "drain-postgres": drain.postgres,
+    "drain-sqlite": drain.sqlite,
+    "drain-mariadb": drain.mariadb,
+    "drain-two": drain.two,
+    "sleep5": drain.sleep5,
+    "threads": drain.threads,
+    "latency": latency,
+    "enqueue-one": enqueue.one,
+    "enqueue-16": enqueue.sixteen,
+    "enqueue-many": enqueue.many,
+    "bloat": bloat,
+    "blocked": blocked,
+    "grown": grown,
+    "wal": wal,
+    "memory": memory,
+}

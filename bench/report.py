@@ -1,0 +1,121 @@
+"""All figures, each in a process of its own, as a table in RESULTS.md."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sqlite3
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from bench.children import ROOT
+from bench.result import Result
+from tests.support.servers import _mariadb_program, _postgres_programs
+
+RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
+FIGURE_SECONDS = 1_800.0
+PACKAGES = ["psycopg", "asyncpg", "PyMySQL", "uvloop", "orjson", "msgspec"]
+
+
+def run_all(names: list[str], scale: float) -> None:
+    """Run every figure; one that breaks is reported and does not stop the others."""
+    results: list[Result] = []
+    broken: list[str] = []
+    for name in names:
+        result = _run(name, scale)
+        if result is None:
+            broken.append(name)
+        else:
+            results.append(result)
+    RESULTS.write_text(_document(results, broken, scale))
+    print(f"\nwrote {RESULTS.relative_to(ROOT)}")
+    if broken:
+        raise SystemExit(f"broken: {', '.join(broken)}")
+
+
+def _run(name: str, scale: float) -> Result | None:
+    command = [sys.executable, "-m", "bench", name, "--scale", str(scale)]
+    last = ""
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout or []:
+            print(line, end="", flush=True)
+            last = line
+    return Result.from_json(last) if process.returncode == 0 else None
+
+
+def _document(results: list[Result], broken: list[str], scale: float) -> str:
+    rows = [_row(result) for result in results]
+    notes = [f"- {result.bench}: {note}" for result in results for note in result.notes]
+    return "\n".join(
+        [
+            "# Figures",
+            "",
+            "Written by `make bench`; `make bench-NAME` repeats one. Medians of three triples",
+            "(reference, Tenure, reference); a ratio compares within its own triple.",
+            *([f"**A quick look with --scale {scale:g}: only a hint.**"] if scale != 1 else []),
+            "",
+            *(f"- {line}" for line in machine()),
+            "",
+            "| bench | value | reference | CPU µs/job, worker + server | bars |",
+            "|---|---|---|---|---|",
+            *rows,
+            "",
+            *(["Notes", "", *notes, ""] if notes else []),
+            *([f"Broken in this run: {', '.join(broken)}", ""] if broken else []),
+        ]
+    )
+
+
+def _row(result: Result) -> str:
+    cpu = " + ".join(f"{part:.1f}" for part in (result.cpu_us, result.server_us) if part)
+    bars = "<br>".join(map(str, result.checks))
+    value = f"{number(result.value)} {result.unit}"
+    return f"| {result.bench} | {value} | {number(result.reference)} | {cpu or '-'} | {bars} |"
+
+
+def number(value: float) -> str:
+    """As people write it."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def machine() -> list[str]:
+    """Where this was measured, without naming the host."""
+    gibibytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+    return [
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, load {os.getloadavg()[0]:.1f} at the end",
+        f"{os.cpu_count()} cores ({_processor()}), {gibibytes:.0f} GiB, "
+        f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
+        f"{_postgres()}, {_mariadb()}, SQLite {sqlite3.sqlite_version}; all durable",
+        ", ".join(f"{name} {found}" for name in PACKAGES if (found := _version(name))),
+    ]
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def _postgres() -> str:
+    said = subprocess.run(
+        [_postgres_programs() / "postgres", "--version"], capture_output=True, text=True, check=True
+    )
+    return "PostgreSQL " + said.stdout.split()[2]
+
+
+def _mariadb() -> str:
+    said = subprocess.run(
+        [_mariadb_program("mariadbd"), "--version"], capture_output=True, text=True, check=True
+    )
+    return "MariaDB " + said.stdout.split("Ver ")[1].split("-")[0]
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,56 @@
+"""A Tenure worker in a process of its own: `python -m bench.worker URL SLOTS`.
+
+Answers `drain` with what it did, and `serve` with a worker that runs until the next line.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+from bench.app import latencies, make_app
+from tenure import Tenure, Worker
+
+
+def drain(app: Tenure, slots: int) -> dict[str, float]:
+    """Run everything that is due; from the start of the worker to its last settled job."""
+    used, begun = time.process_time(), time.monotonic()
+    jobs = Worker(app, concurrency=slots).run_until_idle()
+    return {
+        "jobs": jobs,
+        "begun": begun,
+        "ended": time.monotonic(),
+        "cpu": time.process_time() - used,
+    }
+
+
+def serve(app: Tenure, slots: int) -> list[float]:
+    """Work in the background until the next line comes."""
+    latencies.clear()
+    with Worker(app, concurrency=slots):
+        say("ready")
+        sys.stdin.readline()
+    return latencies
+
+
+def say(answer: object) -> None:
+    print(json.dumps(answer), flush=True)
+
+
+def main() -> None:
+    url, slots = sys.argv[1], int(sys.argv[2])
+    app = make_app(url)
+    for line in sys.stdin:
+        match line.strip():
+            case "warm":
+                say(app.store.now().isoformat())
+            case "drain":
+                say(drain(app, slots))
+            case "serve":
+                say(serve(app, slots))
+    app.close()
+
+
+if __name__ == "__main__":
+    main()
