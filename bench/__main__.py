@@ -6,6 +6,7 @@ import argparse
 import os
 import time
 
+from bench.children import end_in_order
 from bench.figures.all import FIGURES
 from bench.figures.scale import Scale
 from bench.report import number, run_all
@@ -28,6 +29,7 @@ def main() -> None:
     parser.add_argument("names", nargs="+", choices=[*FIGURES, "all"], metavar="NAME")
     parser.add_argument("--scale", type=float, default=1.0, help="0.1: a quick look")
     args = parser.parse_args()
+    end_in_order()
     if args.names == ["all"]:
         run_all(list(FIGURES), args.scale)
         return

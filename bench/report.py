@@ -10,13 +10,16 @@ import sys
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+import pymysql
 
 from bench.children import ROOT
+from bench.databases import mariadb_server, postgres_server
 from bench.result import Result
-from tests.support.servers import _mariadb_program, _postgres_programs
 
 RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
-FIGURE_SECONDS = 1_800.0
 PACKAGES = ["psycopg", "asyncpg", "PyMySQL", "uvloop", "orjson", "msgspec"]
 
 
@@ -40,9 +43,13 @@ def _run(name: str, scale: float) -> Result | None:
     command = [sys.executable, "-m", "bench", name, "--scale", str(scale)]
     last = ""
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        for line in process.stdout or []:
-            print(line, end="", flush=True)
-            last = line
+        try:
+            for line in process.stdout or []:
+                print(line, end="", flush=True)
+                last = line
+        except BaseException:
+            process.terminate()  # it stops its servers; waiting for it is what `with` does
+            raise
     return Result.from_json(last) if process.returncode == 0 else None
 
 
@@ -101,17 +108,22 @@ def _processor() -> str:
 
 
 def _postgres() -> str:
-    said = subprocess.run(
-        [_postgres_programs() / "postgres", "--version"], capture_output=True, text=True, check=True
-    )
-    return "PostgreSQL " + said.stdout.split()[2]
+    with postgres_server() as server, psycopg.connect(server.admin_url) as connection:
+        number = connection.info.server_version
+    return f"PostgreSQL {number // 10_000}.{number % 10_000}"
 
 
 def _mariadb() -> str:
-    said = subprocess.run(
-        [_mariadb_program("mariadbd"), "--version"], capture_output=True, text=True, check=True
-    )
-    return "MariaDB " + said.stdout.split("Ver ")[1].split("-")[0]
+    with mariadb_server() as server:
+        parts = urlsplit(server.admin_url)
+        connection = pymysql.connect(
+            host=parts.hostname, port=parts.port or 3306, user=parts.username
+        )
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT VERSION()")
+            (text,) = cursor.fetchone() or ("unknown",)
+        connection.close()
+    return f"MariaDB {str(text).partition('-')[0]}"
 
 
 def _version(package: str) -> str:

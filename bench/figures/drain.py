@@ -88,10 +88,10 @@ def threads(scale: Scale) -> Result:
 
 def sleep5(scale: Scale) -> Result:
     """Jobs that wait 5 ms, in 100 slots: at best 20,000 a second. PgQueuer stands on both sides."""
-    jobs = scale.rows(JOBS)
+    jobs, fewer = scale.rows(JOBS), scale.rows(JOBS / 2)
     waiting = Drain(jobs=jobs, kind="sleep5", slots=SLEEP_SLOTS)
     with postgres_server() as server:
-        peer = on(server, lambda url, pid: measured.pgqueuer(url, pid, "sleep5", jobs // 2))
+        peer = on(server, lambda url, pid: measured.pgqueuer(url, pid, "sleep5", fewer))
         seen = measure(peer, on(server, lambda url, pid: drain(url, pid, waiting)))
     return Result(
         bench="sleep5",

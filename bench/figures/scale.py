@@ -11,7 +11,7 @@ class Scale:
 
     factor: float = 1.0
 
-    def rows(self, full: int) -> int:
+    def rows(self, full: float) -> int:
         """In whole thousands, and at least one."""
         return max(1, round(full * self.factor / 1_000)) * 1_000
 

@@ -16,12 +16,12 @@ huey = SqliteHuey("bench", filename=url(), results=False, utc=True, fsync=True)
 
 
 @huey.task()
-def noop():
+def noop() -> None:
     hit()
 
 
 @huey.task()
-def sleep5():
+def sleep5() -> None:
     hit()
     time.sleep(SLEEP_SECONDS)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import asyncpg
 import uvloop
-from pgqueuer import AsyncpgDriver, PgQueuer, Queries
+from pgqueuer import AsyncpgDriver, Job, PgQueuer, Queries
 
 from bench.peers.runner import SLEEP_SECONDS, Runner, main, url
 from bench.peers.tally import hit
@@ -40,11 +40,11 @@ async def _work(slots: int) -> None:
     peer = PgQueuer(AsyncpgDriver(await asyncpg.connect(url())))
 
     @peer.entrypoint("noop")
-    async def noop(job):
+    async def noop(job: Job) -> None:
         hit(float(job.payload))
 
     @peer.entrypoint("sleep5")
-    async def sleep5(job):
+    async def sleep5(job: Job) -> None:
         hit(float(job.payload))
         await asyncio.sleep(SLEEP_SECONDS)
 
@@ -65,7 +65,7 @@ def put() -> Callable[[float], None]:
     return enqueue
 
 
-async def _with_queries(do):
+async def _with_queries(do: Callable[[Queries], Awaitable[object]]) -> None:
     connection = await asyncpg.connect(url())
     await do(Queries(AsyncpgDriver(connection)))
     await connection.close()
