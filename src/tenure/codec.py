@@ -8,14 +8,15 @@ from typing import Any
 from tenure.core.errors import PayloadError
 
 MAX_DEPTH_MESSAGE = "is nested too deeply"
+CANONICAL = json.JSONEncoder(
+    allow_nan=False, ensure_ascii=False, sort_keys=True, separators=(",", ":")
+)
 
 
 def encode(value: Any, limit: int, what: str = "payload") -> str:
     """Canonical JSON text: sorted keys, so that equal payloads are equal texts."""
     try:
-        text = json.dumps(
-            value, allow_nan=False, ensure_ascii=False, sort_keys=True, separators=(",", ":")
-        )
+        text = CANONICAL.encode(value)
         size = len(text.encode("utf-8"))
     except UnicodeEncodeError as error:
         raise PayloadError(f"the {what} holds a lone surrogate, which is no text") from error

@@ -16,11 +16,11 @@ from tenure.core.errors import JobNotFound, OptionError
 from tenure.core.job import Job, NewJob
 from tenure.core.retry import Exponential, RetryPolicy
 from tenure.core.signals import Signals
-from tenure.handlers import Handler, HandlerOptions, Registry, RunsIn
+from tenure.handlers import Handler, HandlerOptions, Registry, RunsIn, defaults
 from tenure.insight import Insight
 from tenure.operator import Operator
 from tenure.options import Options, new_job
-from tenure.running import RunningJob, current_job
+from tenure.running import RunningJob
 from tenure.settings import Settings
 from tenure.stores import open_store
 from tenure.stores.contract import Added, Change, Move, Store
@@ -81,7 +81,7 @@ class Tenure:
         clock: Clock | None = None,
     ) -> None:
         self.settings = settings or Settings()
-        self.url = url or self.settings.database_url
+        self.url = self.settings.database_url if url is None else url
         self.store: Store = open_store(
             self.url, clock=clock, auto_migrate=self.settings.auto_migrate
         )
@@ -143,9 +143,9 @@ class Tenure:
 
     def enqueue_many(self, jobs: Iterable[NewJob], *, tx: Any = None) -> list[JobRef]:
         """Add many, all or none: `app.enqueue_many([render.new(invoice_id=n) for n in ids])`."""
-        check_off_loop("enqueue", "enqueue_async")
+        check_off_loop("enqueue()", "await enqueue_async()")
         check_inside(tx)
-        return _refs(self.signals, self.store.jobs.add(list(jobs), getattr(tx, "inner", tx)))
+        return self._added(self.store.jobs.add(list(jobs), getattr(tx, "inner", tx)), tx)
 
     async def enqueue_async(
         self, kind: str, payload: Any = None, **options: Unpack[Options]
@@ -158,20 +158,24 @@ class Tenure:
         """Add many from a coroutine, all or none."""
         check_inside(tx)
         inner = getattr(tx, "inner", tx)
-        if inner is not None and not hasattr(tx, "inner"):
-            return _refs(self.signals, await self.store.jobs.add_async(list(jobs), inner))
-        return _refs(self.signals, await asyncio.to_thread(self.store.jobs.add, list(jobs), inner))
+        if inner is None or (inner is not tx and not self.store.is_async(inner)):
+            added = await asyncio.to_thread(self.store.jobs.add, list(jobs), inner)
+        else:
+            added = await self.store.jobs.add_async(list(jobs), inner)
+        return self._added(added, tx)
 
     @contextmanager
     def transaction(self) -> Iterator[OpenTransaction]:
         """Your statements and jobs in one transaction of ours: both or neither."""
-        check_off_loop("transaction", "asyncio.to_thread")
+        check_off_loop("transaction()", "it in asyncio.to_thread()")
         with self.store.transaction() as inner:
+            opened = OpenTransaction(self, inner)
             token = open_here.set(inner)
             try:
-                yield OpenTransaction(self, inner)
+                yield opened
             finally:
                 open_here.reset(token)
+        opened.tell()
 
     def get(self, job: str | JobRef) -> Job:
         """One job, with payload and result."""
@@ -182,7 +186,7 @@ class Tenure:
 
     def wait(self, job: str | JobRef, seconds: float = 15.0) -> Job:
         """The job as soon as it is final, or as it is when the time is over."""
-        check_off_loop("wait", "wait_async")
+        check_off_loop("wait()", "await wait_async()")
         for pause in pauses(seconds):
             if (found := self.get(job)).state.final:
                 return found
@@ -205,40 +209,26 @@ class Tenure:
         """A finished job starts anew; a waiting one is due now; a running one is left alone."""
         return self.operator.move(_id(job), Change(move=Move.RETRY, actor=actor))
 
+    def _added(self, added: list[Added], tx: Any) -> list[JobRef]:
+        """Workers here hear of it: at once, or when our own transaction has committed."""
+        refs = [JobRef(one.id, one.created) for one in added]
+        if tx is None:
+            self.signals.emit("jobs.enqueued", ids=[ref.id for ref in refs if ref.created])
+        elif hasattr(tx, "inner"):
+            tx.enqueued.extend(ref.id for ref in refs if ref.created)
+        return refs
+
     def close(self) -> None:
         """Close idle connections; the next use opens new ones."""
         self.store.close()
 
 
-def defaults(app: Tenure, kind: str) -> Options:
-    """What the handler says, and the job that is running here: its tenant, its correlation."""
-    handler = app.handlers.get(kind)
-    found: Options = {
-        "priority": app.settings.priority,
-        "max_attempts": app.settings.max_attempts,
-    }
-    if handler is not None:
-        found = {
-            "queue": handler.options.queue,
-            "priority": handler.options.priority,
-            "max_attempts": handler.options.retry.attempts,
-        }
-    parent = current_job.get()
-    if parent is not None:
-        found["correlation_id"] = parent.claimed.correlation_id
-        found["trace"] = parent.claimed.trace
-        found["enqueued_by"] = f"job:{parent.id}"
-        found["tenant"] = parent.tenant
-    return found
-
-
-def _refs(signals: Signals, added: list[Added]) -> list[JobRef]:
-    signals.emit("jobs.enqueued", ids=[one.id for one in added if one.created])
-    return [JobRef(one.id, one.created) for one in added]
-
-
 def _id(job: str | JobRef) -> str:
-    return job if isinstance(job, str) else job.id
+    if isinstance(job, JobRef):
+        return job.id
+    if not isinstance(job, str):
+        raise OptionError(f"a job is named by its id, a text, or by its JobRef; not by {job!r}")
+    return job
 
 
 def _limit(seconds: float | None, default: float) -> float:

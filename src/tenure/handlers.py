@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Unpack
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ValidationError
 
+from tenure.arguments import arguments_model, problems
 from tenure.core.errors import ArgumentsError, OptionError, UnknownKind
 from tenure.core.job import NewJob
 from tenure.core.retry import RetryPolicy
 from tenure.options import Options, check_name
-from tenure.running import RunningJob
+from tenure.running import RunningJob, current_job
 
 if TYPE_CHECKING:
     from tenure.engine import JobRef, Tenure
@@ -54,7 +55,7 @@ class Handler(Generic[P]):
         self.kind = kind
         self.function = function
         self.options = options
-        self._arguments = _arguments_model(kind, function)
+        self._arguments = arguments_model(kind, function)
         _check_place(self)
 
     def __call__(self, job: RunningJob, *args: P.args, **kwargs: P.kwargs) -> Any:
@@ -87,20 +88,18 @@ class Handler(Generic[P]):
             raise ArgumentsError(self.kind, f"{sorted(twice)[0]!r} is given twice")
         return self._checked({**given, **kwargs}).model_dump(mode="json")
 
-    def unpack(self, payload: Any) -> dict[str, Any]:
+    def unpack(self, payload: str) -> dict[str, Any]:
         """A stored payload as typed arguments; ArgumentsError where they do not fit."""
-        if not isinstance(payload, dict):
-            raise ArgumentsError(
-                self.kind, f"the payload is {type(payload).__name__}, not an object"
-            )
-        model = self._checked(payload)
-        return {name: getattr(model, name) for name in self._arguments.model_fields}
+        try:
+            return self._arguments.model_validate_json(payload).__dict__
+        except ValidationError as error:
+            raise ArgumentsError(self.kind, problems(error)) from None
 
     def _checked(self, values: dict[str, Any]) -> BaseModel:
         try:
             return self._arguments.model_validate(values)
         except ValidationError as error:
-            raise ArgumentsError(self.kind, _problems(error)) from None
+            raise ArgumentsError(self.kind, problems(error)) from None
         except TypeError as error:
             raise ArgumentsError(self.kind, str(error)) from None
 
@@ -175,23 +174,26 @@ class Registry:
         return list(dict.fromkeys(handler.options.queue for handler in self))
 
 
-def _arguments_model(kind: str, function: Callable[..., Any]) -> type[BaseModel]:
-    """A pydantic model of the function's parameters after the job."""
-    parameters = list(inspect.signature(function, eval_str=True).parameters.values())
-    if not parameters:
-        raise OptionError(f"the handler of {kind!r} takes no argument; its first one is the job")
-    fields: dict[str, Any] = {}
-    for parameter in parameters[1:]:
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise OptionError(f"the handler of {kind!r} may not take *args or **kwargs")
-        annotated = Any if parameter.annotation is parameter.empty else parameter.annotation
-        default = ... if parameter.default is parameter.empty else parameter.default
-        fields[parameter.name] = (annotated, default)
-    config = ConfigDict(
-        extra="forbid", arbitrary_types_allowed=False, protected_namespaces=(),
-        ser_json_inf_nan="constants",
-    )  # fmt: skip
-    return create_model(f"Arguments of {kind}", __config__=config, **fields)
+def defaults(app: Tenure, kind: str) -> Options:
+    """What the handler says, and the job that is running here: its tenant, its correlation."""
+    handler = app.handlers.get(kind)
+    found: Options = {
+        "priority": app.settings.priority,
+        "max_attempts": app.settings.max_attempts,
+    }
+    if handler is not None:
+        found = {
+            "queue": handler.options.queue,
+            "priority": handler.options.priority,
+            "max_attempts": handler.options.retry.attempts,
+        }
+    parent = current_job.get()
+    if parent is not None:
+        found["correlation_id"] = parent.claimed.correlation_id
+        found["trace"] = parent.claimed.trace
+        found["enqueued_by"] = f"job:{parent.id}"
+        found["tenant"] = parent.tenant
+    return found
 
 
 def _check_place(handler: Handler[Any]) -> None:
@@ -204,9 +206,3 @@ def _check_place(handler: Handler[Any]) -> None:
         raise OptionError(
             f"the handler of {handler.kind!r} runs in a process: define it at top level"
         )
-
-
-def _problems(error: ValidationError) -> str:
-    """Each problem with its place; values are not repeated, they may be secret."""
-    found = error.errors(include_url=False, include_input=False, include_context=False)
-    return "; ".join(f"{'.'.join(map(str, one['loc'])) or 'value'}: {one['msg']}" for one in found)

@@ -113,9 +113,16 @@ class Insight:
         return [_worker(record, now) for record in self._store.records.list(WORKERS)]
 
     def orphans(self) -> list[Depth]:
-        """Queued kinds that no live worker knows."""
-        known = {kind for worker in self.workers() if worker.alive for kind in worker.kinds}
-        return [d for d in self.depths() if d.state is State.QUEUED and d.kind not in known]
+        """What is queued where no live worker takes that kind from that queue."""
+        taken = {
+            (queue, kind)
+            for worker in self.workers()
+            if worker.alive
+            for queue in worker.queues
+            for kind in worker.kinds
+        }
+        waiting = (depth for depth in self.depths() if depth.state is State.QUEUED)
+        return [depth for depth in waiting if (depth.queue, depth.kind) not in taken]
 
     def overdue(self, grace_seconds: float) -> int:
         """Running jobs whose lease ran out long enough ago that somebody should have noticed."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, TypedDict
 
 from tenure.core.errors import OptionError
@@ -21,6 +23,7 @@ LENGTHS = {
     "enqueued_by": 200,
 }
 REQUIRED = ("kind", "queue", "key")
+FORBIDDEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 class Options(TypedDict, total=False):
@@ -43,21 +46,31 @@ class Options(TypedDict, total=False):
     tx: Any
 
 
+KNOWN = Options.__optional_keys__
+NAMES = ("queue", "tenant", "owner", "key", "correlation_id", "trace", "enqueued_by")
+PLAIN = (
+    "queue", "priority", "tenant", "owner", "max_attempts", "correlation_id", "trace",
+    "enqueued_by",
+)  # fmt: skip
+
+
 def new_job(kind: str, payload: str, options: Options) -> NewJob:
     """A job to add; whatever is wrong with the options is said here."""
-    known = Options.__optional_keys__
-    if unknown := set(options) - set(known):
-        raise OptionError(f"unknown option {sorted(unknown)[0]!r}; there are: {sorted(known)}")
-    for name in ("queue", "tenant", "owner", "key", "correlation_id", "trace", "enqueued_by"):
-        check_name(name, options.get(name))
+    if unknown := options.keys() - KNOWN:
+        raise OptionError(f"unknown option {sorted(unknown)[0]!r}; there are: {sorted(KNOWN)}")
     check_name("kind", kind)
+    for name in NAMES:
+        if name in options:
+            check_name(name, options[name])  # type: ignore[literal-required]
     expires = options.get("expires")
+    if expires is not None and not isinstance(expires, datetime):
+        _seconds("expires", expires)
     run_at = options.get("run_at")
     job = NewJob(
         kind=kind,
         payload=payload,
         key=_key(options),
-        delay_seconds=_seconds("delay", options.get("delay", 0.0)),
+        delay_seconds=_seconds("delay", options["delay"]) if "delay" in options else 0.0,
         run_at=None if run_at is None else _moment("run_at", run_at),
         expires_at=_moment("expires", expires) if isinstance(expires, datetime) else None,
         expires_seconds=_seconds("expires", expires) if isinstance(expires, int | float) else None,
@@ -67,25 +80,23 @@ def new_job(kind: str, payload: str, options: Options) -> NewJob:
     return job
 
 
-PLAIN = (
-    "queue", "priority", "tenant", "owner", "max_attempts", "correlation_id", "trace",
-    "enqueued_by",
-)  # fmt: skip
-
-
 def check_name(name: str, value: object) -> None:
     """Text of a bounded length that every database stores alike."""
     if value is None and name not in ("kind", "queue", "tenant"):
         return
     if not isinstance(value, str):
-        if value is None:
-            return
         raise OptionError(f"{name} must be text, not {type(value).__name__}")
+    _check_text(name, value)
+
+
+@lru_cache(maxsize=4096)
+def _check_text(name: str, value: str) -> None:
+    """The same few kinds, queues and tenants come again and again."""
     if name in REQUIRED and not value:
         raise OptionError(f"{name} cannot be empty")
     if len(value) > LENGTHS[name]:
         raise OptionError(f"{name} has {len(value)} characters; at most {LENGTHS[name]} are kept")
-    if any(ord(char) < 32 or 0xD800 <= ord(char) <= 0xDFFF or ord(char) == 127 for char in value):
+    if FORBIDDEN.search(value):
         raise OptionError(f"{name} {value!r} holds a control character or a lone surrogate")
     if value != value.strip():
         raise OptionError(f"{name} {value!r} begins or ends with a space")
@@ -102,6 +113,8 @@ def _key(options: Options) -> UniqueKey | None:
         raise OptionError(f"key_mode {mode!r} is not one of {', '.join(KeyMode)}")
     window = options.get("key_window")
     seconds = None if window is None else _seconds("key_window", window)
+    if seconds == 0:
+        raise OptionError("key_window must be longer than nothing")
     return UniqueKey(value=value, mode=KeyMode(mode), window_seconds=seconds)
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 LOG_LINES_KEPT = 200
 LOG_LINE_LIMIT = 2_000
+NEWS_LOCK = threading.Lock()
+"""Held for an append: one for all jobs, as most of them have no news at all."""
 current_job: ContextVar[RunningJob | None] = ContextVar("tenure_current_job", default=None)
 
 
@@ -30,7 +32,6 @@ class News:
     note: str | None = None
     lines: list[LogLine] = field(default_factory=list)
     dropped: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 class RunningJob:
@@ -43,7 +44,7 @@ class RunningJob:
         self.noticed = False
         self.settled = False
         self.joined = False
-        self._news = News()
+        self._news: News | None = None
 
     @property
     def id(self) -> str:
@@ -84,18 +85,20 @@ class RunningJob:
         """Say how far it is, 0 to 1. Cheap: it travels with the heartbeat."""
         if not 0.0 <= fraction <= 1.0:
             raise OptionError(f"progress goes from 0 to 1, not {fraction!r}")
-        with self._news.lock:
-            self._news.progress = float(fraction)
-            self._news.note = None if note is None else _line(note)[:200]
+        with NEWS_LOCK:
+            news = self._fresh_news()
+            news.progress = float(fraction)
+            news.note = None if note is None else _line(note)[:200]
 
     def log(self, message: str, level: str = "info") -> None:
         """Keep a line with the job. At most a few hundred between two heartbeats are kept."""
-        with self._news.lock:
-            if len(self._news.lines) < LOG_LINES_KEPT:
-                line = LogLine(_line(message), level[:20], datetime.now(UTC))
-                self._news.lines.append(line)
+        line = LogLine(_line(message), _line(level)[:20], datetime.now(UTC))
+        with NEWS_LOCK:
+            news = self._fresh_news()
+            if len(news.lines) < LOG_LINES_KEPT:
+                news.lines.append(line)
             else:
-                self._news.dropped += 1
+                news.dropped += 1
 
     def settle(
         self, outcome: Outcome | None = None, *, result: Any = None, tx: Any = None
@@ -116,14 +119,19 @@ class RunningJob:
         else:
             self.settled = True
 
+    def _fresh_news(self) -> News:
+        if self._news is None:
+            self._news = News()
+        return self._news
+
     def take_news(self) -> Report | None:
         """What is to be written now; the heartbeat asks."""
-        with self._news.lock:
-            news, self._news = self._news, News()
+        if self._news is None:
+            return None
+        with NEWS_LOCK:
+            news, self._news = self._news, None
         if news.dropped:
             news.lines.append(LogLine(f"{news.dropped} more lines were dropped", "warning"))
-        if news.progress is None and not news.lines:
-            return None
         return Report(
             lease=self.claimed.lease, progress=news.progress, note=news.note, lines=news.lines
         )

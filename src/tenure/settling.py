@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import Token
 from types import TracebackType
@@ -19,6 +19,7 @@ from tenure.core.outcome import Done, Ending, Outcome
 from tenure.core.settlement import Settlement, decide
 from tenure.stores.contract import Report
 from tenure.transaction import AsyncOpenTransaction, OpenTransaction, OwnThread, open_here
+from tenure.waiting import check_off_loop
 
 if TYPE_CHECKING:
     from tenure.running import RunningJob
@@ -35,11 +36,15 @@ class Settling:
         self._block = self._steps()
         self._thread: OwnThread | None = None
         self._token: Token[object | None] | None = None
+        self._tell: Callable[[], None] = lambda: None
 
     def __enter__(self) -> OpenTransaction:
+        check_off_loop("with job.settle()", "async with job.settle()")
         inner = self._block.__enter__()
         self._token = open_here.set(inner)
-        return OpenTransaction(self._job.app, inner)
+        opened = OpenTransaction(self._job.app, inner)
+        self._tell = opened.tell
+        return opened
 
     def __exit__(
         self,
@@ -58,7 +63,9 @@ class Settling:
             self._thread = OwnThread()
             inner = await self._begin(self._thread)
         self._token = open_here.set(inner)
-        return AsyncOpenTransaction(self._job.app, inner, self._thread)
+        opened = AsyncOpenTransaction(self._job.app, inner, self._thread)
+        self._tell = opened.tell
+        return opened
 
     async def __aexit__(
         self,
@@ -119,6 +126,8 @@ class Settling:
     def _done(self) -> None:
         """In a joined transaction the commit is still to come, so the worker looks afterwards."""
         self._job.has_settled(joined=self._given is not None)
+        if self._given is None:
+            self._tell()
 
     def _committed(self) -> bool:
         """The connection broke at COMMIT: the row tells whether it went through."""

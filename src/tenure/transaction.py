@@ -31,6 +31,7 @@ class OpenTransaction:
     def __init__(self, app: Tenure, inner: Any) -> None:
         self._app = app
         self.inner = inner
+        self.enqueued: list[str] = []
 
     @property
     def connection(self) -> Any:
@@ -45,6 +46,11 @@ class OpenTransaction:
         """A job that exists if and only if this transaction commits."""
         options["tx"] = self
         return self._app.enqueue(kind, payload, **options)
+
+    def tell(self) -> None:
+        """It has committed: workers of this process need not wait for their next poll."""
+        if self.enqueued:
+            self._app.signals.emit("jobs.enqueued", ids=self.enqueued)
 
 
 class OwnThread:
@@ -83,6 +89,8 @@ class AsyncOpenTransaction:
         self._plain = OpenTransaction(app, inner)
         self._thread = thread
         self.inner = inner
+        self.enqueued = self._plain.enqueued
+        self.tell = self._plain.tell
 
     async def execute(self, sql: str, parameters: Any = ()) -> list[Any]:
         """Your statement, on a store thread; answers its rows."""

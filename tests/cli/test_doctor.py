@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
-from tenure import Worker
+from tenure import Tenure, Worker
 from tenure.cli.checks import Level, clock, wal_reset
+from tenure.insight import WORKERS
+from tenure.stores.contract import ClaimRequest, Record
+from tenure.testing.clock import ManualClock
 from tests.cli.conftest import Shop
 
 UNREACHABLE = "postgresql://someone:secret@127.0.0.1:1/nowhere"
@@ -39,13 +44,17 @@ def test_an_unmigrated_database_is_a_problem_and_stays_as_it_is(empty_shop: Shop
     assert "[migrations_pending]" in empty_shop.call("jobs", "list").stderr
 
 
+@pytest.mark.parametrize("command", [["doctor"], ["jobs", "list"]])
 @pytest.mark.parametrize(
-    "url", [UNREACHABLE, "sqlite:////nowhere/x.db", "postgres//x", "mongodb://x/y"]
+    ("url", "code"),
+    [(UNREACHABLE, 3), ("sqlite:////nowhere/x.db", 3), ("postgres//x", 2), ("mongodb://x/y", 2)],
 )
-def test_an_unreachable_database_is_exit_code_2(shop: Shop, url: str) -> None:
-    result = shop.call("doctor", "--database", url)
+def test_an_unreachable_database_is_exit_code_3_and_a_bad_url_2(
+    shop: Shop, command: list[str], url: str, code: int
+) -> None:
+    result = shop.call(*command, "--database", url)
 
-    assert result.exit_code == 2
+    assert result.exit_code == code
     assert result.stderr.startswith("error: ")
     assert result.stderr.count("\n") == 1
     assert "secret" not in result.stderr
@@ -54,8 +63,22 @@ def test_an_unreachable_database_is_exit_code_2(shop: Shop, url: str) -> None:
 def test_an_unreachable_database_as_json(shop: Shop) -> None:
     result = shop.call("doctor", "--database", UNREACHABLE, "--json")
 
+    assert result.exit_code == 3
     assert json.loads(result.stdout)["code"] == "store_unavailable"
-    assert shop.call("jobs", "list", "--database", UNREACHABLE).exit_code == 3
+
+
+@pytest.mark.parametrize("command", [["jobs", "list"], ["migrate"], ["enqueue", "add"], ["doctor"]])
+def test_an_empty_url_is_an_error_and_not_the_default(
+    shop: Shop, command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_option = shop.call(*command, "--database", "")
+    monkeypatch.setenv("TENURE_DATABASE_URL", "")
+    by_variable = shop.call(*command)
+
+    for result in (by_option, by_variable):
+        assert result.exit_code == 2
+        assert result.stderr.endswith("[bad_url]\n")
+    assert not (shop.folder / "tenure.db").exists()
 
 
 def test_findings_say_what_to_do_next(shop: Shop) -> None:
@@ -65,9 +88,67 @@ def test_findings_say_what_to_do_next(shop: Shop) -> None:
     result = shop.call("doctor")
 
     assert result.exit_code == 1
-    assert "1 job of 'mystery' in queue 'default' wait" in result.stdout
-    assert "tenure jobs cancel --kind mystery" in result.stdout
+    assert "1 job waits: no live worker takes kind 'mystery' from queue 'default'" in result.stdout
+    assert "tenure jobs cancel --kind mystery --queue default" in result.stdout
     assert "tenure queues resume default" in result.stdout
+
+
+def ago(shop: Shop, **length: float) -> Tenure:
+    """The shop's engine, at that time."""
+    return Tenure(shop.url, clock=ManualClock(datetime.now(UTC) - timedelta(**length)))
+
+
+def sign_in(engine: Tenure, name: str, kinds: list[str], queues: dict[str, int]) -> None:
+    """What a worker leaves of itself."""
+    data = {"host": "h", "pid": 1, "kinds": kinds, "queues": queues, "running": 0}
+    engine.store.records.upsert(
+        Record(collection=WORKERS, name=name, data={**data, "started_at": "long ago"})
+    )
+
+
+def findings(shop: Shop, check: str) -> list[dict[str, Any]]:
+    """What the doctor says about one thing."""
+    said = json.loads(shop.call("doctor", "--json").stdout)["findings"]
+    return [finding for finding in said if finding["check"] == check]
+
+
+def test_a_kind_that_is_known_only_to_workers_of_another_queue_waits(shop: Shop) -> None:
+    sign_in(shop.engine, "w", ["render"], {"pdf": 1})
+    for queue in ("pdf", "default", "default"):
+        shop.call("enqueue", "render", "--queue", queue)
+
+    (finding,) = findings(shop, "kinds")
+
+    fact = "2 jobs wait: no live worker takes kind 'render' from queue 'default'"
+    assert (finding["level"], finding["fact"]) == ("problem", fact)
+    sign_in(shop.engine, "v", ["other", "render"], {"mail": 1, "default": 1})
+    assert [finding["level"] for finding in findings(shop, "kinds")] == ["ok"]
+
+
+def test_a_silent_worker_is_named_and_takes_nothing(shop: Shop) -> None:
+    sign_in(shop.engine, "living", ["add"], {"default": 1})
+    sign_in(ago(shop, minutes=3), "killed", ["render"], {"default": 1})
+    shop.call("enqueue", "render")
+
+    (workers,) = findings(shop, "workers")
+
+    assert workers["level"] == "warning"
+    assert workers["fact"] == "1 alive, 1 silent: killed (for 3m)"
+    assert [finding["level"] for finding in findings(shop, "kinds")] == ["problem"]
+
+
+def test_jobs_whose_lease_ran_out_long_ago_are_stuck(shop: Shop) -> None:
+    assert [finding["level"] for finding in findings(shop, "stuck jobs")] == ["ok"]
+    earlier = ago(shop, minutes=3)
+    earlier.enqueue_many([earlier.new("add"), earlier.new("add")])
+    request = ClaimRequest(owner="w", kinds=["add"], slots={"default": 1}, lease_seconds=60)
+    assert len(earlier.store.jobs.claim(request).jobs) == 1
+
+    (finding,) = findings(shop, "stuck jobs")
+
+    assert finding["level"] == "problem"
+    assert finding["fact"] == "1 job with a lease that ran out and that no worker took up"
+    assert shop.call("doctor").exit_code == 1
 
 
 def test_dead_letters_are_counted(shop: Shop) -> None:
@@ -105,6 +186,40 @@ def test_migrate_shows_then_applies_then_has_nothing_to_do(empty_shop: Shop) -> 
     assert empty_shop.call("migrate", "--dry-run").stdout == ""
 
 
+def add_migration(shop: Shop, *, serves: int) -> None:
+    """As a newer Tenure would."""
+    with sqlite3.connect(shop.folder / "shop.db") as connection:
+        sql = "INSERT INTO tenure_migrations (version, name, serves) VALUES (9000, 'later', ?)"
+        connection.execute(sql, (serves,))
+    connection.close()
+
+
+@pytest.mark.parametrize("options", [[], ["--dry-run"]])
+def test_migrate_refuses_a_schema_that_no_longer_serves_this_code(
+    shop: Shop, options: list[str]
+) -> None:
+    add_migration(shop, serves=9000)
+
+    result = shop.call("migrate", *options)
+
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert result.stderr.endswith("[code_too_old]\n")
+    latest = shop.engine.store.migrations.latest  # type: ignore[attr-defined]
+    (schema,) = findings(shop, "schema")
+    serves = "serves code of schema version 9000 and newer"
+    assert schema["fact"] == f"{serves}; this code is at {latest}"
+
+
+def test_migrate_leaves_a_newer_schema_that_serves_this_code(shop: Shop) -> None:
+    add_migration(shop, serves=1)
+
+    result = shop.call("migrate")
+
+    assert result.exit_code == 0
+    assert "is at version 9000, newer than this code, and serves it" in result.stdout
+    assert shop.call("doctor").exit_code == 0
+
+
 def test_a_wrong_setting_is_named(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TENURE_LEASE_SECONDS", "soon")
 
@@ -120,5 +235,8 @@ def test_help_tells_the_exit_codes(shop: Shop) -> None:
 
     assert result.exit_code == 0
     assert "4 not found" in " ".join(result.stdout.split())
+    assert "3 database unavailable" in " ".join(result.stdout.split())
+    doctor = shop.call("doctor", "--help").stdout
+    assert "3 database unavailable" in " ".join(doctor.replace("│", " ").split())
     assert shop.call().stdout == result.stdout
     assert shop.call("nonsense").exit_code == 2

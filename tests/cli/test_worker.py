@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
+from pathlib import Path
 
 import pytest
 
 from tenure import State
 from tests.cli.conftest import Shop
 from tests.support.until import until
+
+README = Path(__file__).parents[2] / "README.md"
+UNREACHABLE = "postgresql://someone:secret@127.0.0.1:1/nowhere"
 
 
 @pytest.mark.parametrize("processes", ["1", "2"])
@@ -84,6 +89,43 @@ def test_an_app_that_cannot_be_used_is_one_line(
     assert problem in result.stderr
     assert result.stderr.count("\n") == 1
     assert "[bad_app]" in result.stderr
+
+
+def test_an_outage_is_told_once_and_does_not_end_the_worker(shop: Shop) -> None:
+    worker = shop.start("worker", "--app", "shop:app", "--quiet", "--database", UNREACHABLE)
+    assert worker.stdout is not None
+    first = worker.stdout.readline()
+    still_there = worker.poll() is None
+    worker.send_signal(signal.SIGTERM)
+    rest, _ = worker.communicate(timeout=20)
+
+    assert "database unavailable, trying again: " in first
+    assert (still_there, worker.returncode, rest) == (True, 0, "")
+    assert "secret" not in first
+
+
+def test_an_empty_url_is_the_urls_fault_and_not_the_apps(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_option = shop.run("tick", "--app", "shop:app", "--database", "")
+    monkeypatch.setenv("TENURE_DATABASE_URL", "")
+    by_variable = shop.run("tick", "--app", "shop:app")
+
+    for result in (by_option, by_variable):
+        assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+        assert result.stderr.endswith("[bad_url]\n")
+
+
+def test_a_worker_of_the_readmes_app_enqueues_nothing(shop: Shop) -> None:
+    code = re.search(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    assert code
+    (shop.folder / "quick.py").write_text(code[1])
+
+    tick = shop.run("tick", "--app", "quick:app", "--json")
+
+    assert json.loads(tick.stdout)["processed"] == 0, tick.stderr
+    database = f"sqlite:///{shop.folder / 'tenure.db'}"
+    assert shop.read("jobs", "list", "--database", database)["jobs"] == []
 
 
 def test_an_app_with_a_database_of_its_own_is_not_moved_to_another(shop: Shop) -> None:

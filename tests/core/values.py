@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tenure.core.lease import ClaimedJob, Lease
-from tenure.testing.clock import START
 
 FACTS: dict[str, Any] = {
     "kind": "work",
@@ -21,7 +20,7 @@ FACTS: dict[str, Any] = {
     "correlation_id": None,
     "trace": None,
     "cancel_requested": False,
-    "started_at": START,
+    "started_micros": 0,
 }
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -46,13 +47,18 @@ class Marks:
         self.folder = folder
         self._seen: list[Mark] = []
         self._read = 0
+        self._lock = threading.Lock()
 
     def open_gate(self, gate: str) -> None:
         """Let everybody pass who waits at it."""
         (self.folder / f"gate-{gate}").touch()
 
     def new(self) -> list[Mark]:
-        """Those left since the last look."""
+        """Those left since the last look; several threads of a test may look."""
+        with self._lock:
+            return self._new()
+
+    def _new(self) -> list[Mark]:
         path = self.folder / "marks"
         if not path.exists():
             return []

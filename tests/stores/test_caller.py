@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -15,9 +16,10 @@ import pytest
 from psycopg.rows import dict_row
 from sqlalchemy.orm import Session
 
-from tenure.core.errors import KeyConflict, NeedsImmediate, OptionError
+from tenure.core.errors import KeyConflict, NeedsImmediate, OptionError, OutsideTransaction
 from tenure.core.job import NewJob, State
 from tenure.core.settlement import Settlement
+from tenure.stores import open_store
 from tenure.stores.sql.store import SqlStore
 from tenure.testing.conformance.steps import (
     add,
@@ -237,6 +239,43 @@ def test_a_connection_to_another_database_is_refused(store: SqlStore, dialect: s
         other.close()
     with pytest.raises(OptionError):
         add(store, NewJob(kind="work"), tx="not a connection")
+
+
+def test_a_cursor_is_no_connection(store: SqlStore, database_url: str) -> None:
+    with connected(database_url) as connection, pytest.raises(OptionError, match="itself"):
+        add(store, NewJob(kind="work"), tx=connection.cursor())
+    with pytest.raises(OptionError):
+        add(store, NewJob(kind="work"), tx=engine_for(database_url))
+
+    assert count_of(store) == 0
+
+
+def test_a_transaction_that_has_ended_takes_nothing_more(store: SqlStore) -> None:
+    with store.transaction() as tx:
+        add(store, NewJob(kind="work"), tx=tx)
+
+    with pytest.raises(OutsideTransaction, match="has ended"):
+        add(store, NewJob(kind="work"), tx=tx)
+    with pytest.raises(OutsideTransaction):
+        tx.execute("SELECT 1")
+    assert count_of(store) == 1
+
+
+def test_a_transaction_that_was_rolled_back_takes_nothing_more(store: SqlStore) -> None:
+    with pytest.raises(ZeroDivisionError), store.transaction() as tx:
+        raise ZeroDivisionError
+
+    with pytest.raises(OutsideTransaction):
+        add(store, NewJob(kind="work"), tx=tx)
+
+
+def test_a_transaction_of_another_database_is_refused(store: SqlStore, tmp_path: Path) -> None:
+    other = open_store(f"sqlite:///{tmp_path}/other.db")
+    with other.transaction() as tx, pytest.raises(OptionError, match="another database"):
+        add(store, NewJob(kind="work"), tx=tx)
+    other.close()
+
+    assert count_of(store) == 0
 
 
 def test_a_sqlalchemy_connection_carries_the_job(store: SqlStore, database_url: str) -> None:

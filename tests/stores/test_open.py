@@ -33,6 +33,11 @@ SECRET = "hunter2"
         ("sqlite:///", "names no file"),
         ("sqlite://file.db", "names no file"),
         ("sqlite:///:memory:", "name a file"),
+        ("sqlite:///x.db?timeout=5", "'timeout' is not an option"),
+        ("mysql://u@h/d?charset=utf8", "'charset' is not an option"),
+        ("mysql://u@h/d?ssl_caa=x", "did you mean ssl_ca"),
+        ("postgresql://u@h/d?sslmod=require", "did you mean sslmode"),
+        ("postgresql://u@h/d?sslmode=require&pool=5", "'pool' is not an option"),
     ],
 )
 def test_a_url_that_cannot_be_understood_says_why(url: str, words: str) -> None:
@@ -59,6 +64,17 @@ def test_a_password_is_never_in_the_message(url: str) -> None:
         open_store(url)
 
     assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "mysql"], indirect=True)
+def test_a_certificate_that_is_named_is_used(database_url: str) -> None:
+    scheme = database_url.partition("://")[0]
+    name = {"postgresql": "sslrootcert", "mysql": "ssl_ca"}[scheme]
+    mode = "&sslmode=verify-ca" if scheme == "postgresql" else ""
+    store = open_store(f"{database_url}?{name}=/missing/ca.pem{mode}")
+
+    with pytest.raises(StoreUnavailable):
+        store.now()
 
 
 def test_opening_a_store_touches_nothing(tmp_path: Path) -> None:

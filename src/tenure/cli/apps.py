@@ -8,8 +8,8 @@ import sys
 import traceback
 from typing import Any
 
-from tenure.cli.engines import VARIABLE, remember
-from tenure.core.errors import InputError
+from tenure.cli.engines import VARIABLE, check_url, remember
+from tenure.core.errors import InputError, UrlError
 from tenure.engine import Tenure
 from tenure.stores.open import dialect_of
 
@@ -28,6 +28,7 @@ def load_app(name: str, database: str | None) -> Tenure:
     module_name, separator, path = name.partition(":")
     if not (module_name and separator and path):
         raise AppError(f"--app {name!r} is not MODULE:OBJECT, like shop.jobs:app")
+    check_url(database)
     if database is not None:
         os.environ[VARIABLE] = database
     found = _attribute(_module(module_name), name, path)
@@ -50,6 +51,8 @@ def _module(name: str) -> Any:
         if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
             raise AppError(f"there is no module {name!r} here or on the Python path") from error
         raise AppError(_import_problem(name, error)) from error
+    except UrlError:
+        raise
     except Exception as error:
         raise AppError(_import_problem(name, error)) from error
 

@@ -100,8 +100,9 @@ def schema(engine: Tenure) -> Finding:
     with sql_store(engine).database.raw_connection() as connection:
         have, serves = migrations.status(connection)
     if migrations.latest < serves:
-        fact = f"serves code of schema version {serves} and newer; this code is at {have}"
-        return Finding(Level.PROBLEM, "schema", fact, "upgrade tenure in this program")
+        fact = f"serves code of schema version {serves} and newer; this code is at "
+        todo = "upgrade tenure in this program"
+        return Finding(Level.PROBLEM, "schema", f"{fact}{migrations.latest}", todo)
     if have < migrations.latest:
         pending = ", ".join(f"{one.version:04d}_{one.name}" for one in migrations.pending())
         fact = f"version {have}, and this code needs {migrations.latest}; pending: {pending}"
@@ -142,23 +143,23 @@ def stuck(engine: Tenure) -> Finding:
     if not count:
         return Finding(Level.OK, "stuck jobs", "none")
     fact = f"{plural(count, 'job')} with a lease that ran out and that no worker took up"
-    todo = "start a worker that knows their kinds: tenure jobs list --state running"
+    todo = "start a worker for their queues and kinds: tenure jobs list --state running"
     return Finding(Level.PROBLEM, "stuck jobs", fact, todo)
 
 
 def orphans(engine: Tenure) -> Iterator[Finding]:
-    """Queued kinds that no live worker knows."""
+    """What is queued where nobody takes it from."""
     found = engine.insight.orphans()
     if not found:
-        yield Finding(Level.OK, "kinds", "every queued kind has a worker")
+        yield Finding(Level.OK, "kinds", "a live worker takes every queued kind from its queue")
     for depth in found:
-        fact = f"{plural(depth.jobs, 'job')} of {depth.kind!r} in queue {depth.queue!r} wait, "
-        todo = "start a worker whose app has a handler for it, or: "
+        waits = f"{plural(depth.jobs, 'job')} {'waits' if depth.jobs == 1 else 'wait'}"
         yield Finding(
             Level.PROBLEM,
             "kinds",
-            f"{fact}and no live worker knows this kind",
-            f"{todo}tenure jobs cancel --kind {depth.kind}",
+            f"{waits}: no live worker takes kind {depth.kind!r} from queue {depth.queue!r}",
+            f"start one: tenure worker --app MODULE:OBJECT --queue {depth.queue}, "
+            f"or: tenure jobs cancel --kind {depth.kind} --queue {depth.queue}",
         )
 
 

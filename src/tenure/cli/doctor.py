@@ -15,7 +15,6 @@ from tenure.cli.engines import open_existing, sql_store
 from tenure.cli.options import AsJson, Database
 from tenure.cli.output import console, show_json
 
-CANNOT_CONNECT = 2
 MARKS = {Level.OK: ("✓", "green"), Level.WARNING: ("!", "yellow"), Level.PROBLEM: ("✗", "bold red")}
 
 
@@ -28,14 +27,16 @@ def doctor(
 ) -> None:
     """Examine database, schema, clock, workers and jobs.
 
-    Exit codes here: 0 all well (warnings included), 1 problems found, 2 cannot connect.
+    Exit codes: 0 all well, warnings included; 1 problems found, also in the
+    schema; 2 wrong usage or bad input; 3 database unavailable.
     """
     try:
         engine = open_existing(database)
         version = sql_store(engine).version()
     except Exception as error:
-        _cannot_connect(error, as_json)
-        raise typer.Exit(CANNOT_CONNECT) from None
+        if as_json:
+            _show_unreachable(error)
+        raise
     findings = list(examine(engine, version, clock_seconds))
     worst = max(finding.level for finding in findings)
     if as_json:
@@ -46,13 +47,9 @@ def doctor(
         raise typer.Exit(errors.PROBLEMS)
 
 
-def _cannot_connect(error: Exception, as_json: bool) -> None:
-    complaint = errors.describe(error)
-    if complaint is None:
-        raise error
-    if as_json:
+def _show_unreachable(error: Exception) -> None:
+    if (complaint := errors.describe(error)) is not None:
         show_json({"status": "unreachable", "error": complaint.message, "code": complaint.code})
-    errors.say(complaint)
 
 
 def _show(findings: Sequence[Finding]) -> None:

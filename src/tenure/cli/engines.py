@@ -50,16 +50,23 @@ def remember(engine: Tenure) -> Tenure:
 
 def open_engine(database: str | None) -> Tenure:
     """An engine without handlers that may create its SQLite file: for enqueue and migrate."""
+    check_url(database)
     return remember(Tenure(database))
 
 
 def open_existing(database: str | None) -> Tenure:
     """An engine for looking and for operator's moves: it neither creates nor migrates."""
     settings = Settings()
-    url = database or settings.database_url
+    url = settings.database_url if database is None else database
     if path := missing_file(url):
         raise NoDatabaseFile(path)
     return remember(Tenure(url, settings=settings.model_copy(update={"auto_migrate": False})))
+
+
+def check_url(database: str | None) -> None:
+    """What `--database` says is taken at its word: an empty one is a wrong one, not the default."""
+    if database is not None:
+        dialect_of(database)
 
 
 def missing_file(url: str) -> str | None:

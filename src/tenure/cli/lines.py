@@ -13,6 +13,7 @@ import typer
 
 from tenure.cli.output import to_json
 from tenure.cli.values import iso_time, parse_json
+from tenure.codec import encode
 from tenure.core.errors import InputError, KeyConflict, OptionError
 from tenure.core.job import NewJob
 from tenure.engine import Tenure
@@ -72,7 +73,7 @@ def fields(engine: Tenure, given: dict[str, Any], *, checked: bool) -> NewJob:
         if isinstance(options.get(name), str):
             options[name] = iso_time(name, options[name])
     if checked:
-        engine.handlers.require(kind).unpack(payload)
+        engine.handlers.require(kind).unpack(encode(payload, engine.settings.payload_limit_bytes))
     return engine.new(kind, payload, **options)
 
 

@@ -9,6 +9,8 @@ import typer
 from tenure.cli.engines import missing_file, open_engine, sql_store
 from tenure.cli.options import Database
 from tenure.cli.output import note
+from tenure.core.errors import CodeTooOld
+from tenure.stores.sql.store import SqlStore
 
 
 def migrate(
@@ -19,15 +21,33 @@ def migrate(
 ) -> None:
     """Create or update Tenure's tables. Safe to run twice, and by two at once."""
     engine = open_engine(database)
-    migrations = sql_store(engine).migrations
+    store = sql_store(engine)
     if dry_run:
-        # Looking at a SQLite file that is not there would create it.
-        pending = migrations.all if missing_file(engine.url) else migrations.pending()
-        typer.echo(migrations.script(pending), nl=False)
-        note(f"-- {len(pending)} to run; the code needs version {migrations.latest}")
+        _preview(store, new_file=missing_file(engine.url) is not None)
         return
-    done = migrations.apply()
+    done = store.migrations.apply()
     for migration in done:
         typer.echo(f"applied {migration.version:04d}_{migration.name}")
+    have = _served_version(store)
     if not done:
-        typer.echo(f"nothing to do: the schema is at version {migrations.latest}")
+        newer = "" if have == store.migrations.latest else ", newer than this code, and serves it"
+        typer.echo(f"nothing to do: the schema is at version {have}{newer}")
+
+
+def _preview(store: SqlStore, *, new_file: bool) -> None:
+    """Looking at a SQLite file that is not there would create it."""
+    migrations = store.migrations
+    if not new_file:
+        _served_version(store)
+    pending = migrations.all if new_file else migrations.pending()
+    typer.echo(migrations.script(pending), nl=False)
+    note(f"-- {len(pending)} to run; the code needs version {migrations.latest}")
+
+
+def _served_version(store: SqlStore) -> int:
+    """The schema's version; an error where it no longer serves this code."""
+    with store.database.raw_connection() as connection:
+        have, serves = store.migrations.status(connection)
+    if store.migrations.latest < serves:
+        raise CodeTooOld(store.migrations.latest, serves)
+    return have

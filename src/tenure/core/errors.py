@@ -11,6 +11,7 @@ TenureError
 │   └── UrlError                   the database URL cannot be understood
 ├── UsageError                     the call is made in the wrong place
 │   ├── OutsideTransaction         a transaction is open here and the call is not in it
+│   ├── TransactionEnded           a transaction is used after its block
 │   ├── SyncCallOnLoop             a blocking call on a running event loop
 │   ├── SettledTwice               a second settlement of one run
 │   └── NeedsImmediate             SQLite: a read transaction cannot become a writing one
@@ -129,13 +130,24 @@ class OutsideTransaction(UsageError):
         )
 
 
+class TransactionEnded(UsageError):
+    """A transaction is used after its block has ended."""
+
+    code = "transaction_ended"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this transaction has ended: use tx inside its own with block, not after it"
+        )
+
+
 class SyncCallOnLoop(UsageError):
     """A blocking call was made on a running event loop."""
 
     code = "sync_call_on_loop"
 
     def __init__(self, name: str, instead: str) -> None:
-        super().__init__(f"{name}() would block the running event loop; await {instead}() instead")
+        super().__init__(f"{name} would block the running event loop; use {instead} instead")
 
 
 class SettledTwice(UsageError):

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any
 
 MESSAGE_LIMIT = 2_000
+CODE_LIMIT = 100
 TRACEBACK_LIMIT = 8_000
 
 
@@ -30,8 +31,8 @@ class Failure:
         code = getattr(error, "code", None)
         return cls(
             type=type(error).__qualname__,
-            message=_storable(str(error))[:MESSAGE_LIMIT],
-            code=code if isinstance(code, str) else None,
+            message=_storable(_text(error))[:MESSAGE_LIMIT],
+            code=_storable(code)[:CODE_LIMIT] if isinstance(code, str) else None,
             traceback=_tail(error),
         )
 
@@ -47,6 +48,14 @@ class Failure:
             "code": self.code,
             "traceback": self.traceback,
         }
+
+
+def _text(error: BaseException) -> str:
+    """Somebody's exception may fail to describe itself."""
+    try:
+        return str(error)
+    except Exception as second:
+        return f"<{type(second).__name__} while it was described>"
 
 
 def _tail(error: BaseException) -> str:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from tenure.core.clock import from_micros
+
 
 @dataclass(frozen=True, slots=True)
 class Lease:
@@ -34,7 +36,12 @@ class ClaimedJob:
     correlation_id: str | None
     trace: str | None
     cancel_requested: bool
-    started_at: datetime
+    started_micros: int
+
+    @property
+    def started_at(self) -> datetime:
+        """When this run was claimed, by the store's clock."""
+        return from_micros(self.started_micros)
 
     @property
     def id(self) -> str:

@@ -5,7 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tenure.core.errors import OptionError
 from tenure.core.failure import Failure
+
+TEN_YEARS = 10 * 366 * 86_400.0
+
+
+def check_delay(name: str, seconds: object) -> float:
+    """A wait that a database can store."""
+    number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if not number or not 0 <= seconds <= TEN_YEARS:  # type: ignore[operator]
+        raise OptionError(f"{name} takes seconds from 0 to ten years, not {seconds!r}")
+    return float(seconds)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +56,7 @@ class Retry(Outcome):
         self, message: str = "", *, delay: float | None = None, code: str | None = None
     ) -> None:
         super().__init__(message, code=code)
-        self.delay = delay
+        self.delay = None if delay is None else check_delay("Retry", delay)
 
 
 class Fail(Outcome):
@@ -57,7 +68,7 @@ class Snooze(Outcome):
 
     def __init__(self, seconds: float, message: str = "") -> None:
         super().__init__(message)
-        self.seconds = seconds
+        self.seconds = check_delay("Snooze", seconds)
 
 
 class NotFound(Outcome):

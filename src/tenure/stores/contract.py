@@ -158,7 +158,17 @@ class JobStore(Protocol):
     def claim(self, request: ClaimRequest) -> Claim:
         """Due jobs of known kinds within the slots, best first, each under one live lease (2, 4,
         7, 8, 11, 14). Leases that ran out are claimed again, or buried when attempts are used up.
+        It may bring less than there is; what is due is found within a second or so.
         """
+        ...
+
+    def exchange(
+        self,
+        settlements: Sequence[Settlement],
+        reports: Sequence[Report],
+        request: ClaimRequest | None,
+    ) -> tuple[frozenset[str], Claim]:
+        """Report, settle, then claim, in one transaction where the store has them."""
         ...
 
     def extend(self, leases: Sequence[Lease], seconds: float) -> Extension:
@@ -323,6 +333,11 @@ class Store(Protocol):
     @property
     def capabilities(self) -> frozenset[Capability]:
         """What it can do."""
+        ...
+
+    @property
+    def fused(self) -> bool:
+        """Whether `jobs.exchange` serves better than settling and claiming side by side."""
         ...
 
     @property

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from urllib.parse import unquote, urlsplit
+from collections.abc import Collection
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from tenure.core.clock import Clock
 from tenure.core.errors import StoreError, UrlError
@@ -51,7 +52,9 @@ def _sqlite(url: str, rest: str) -> Dialect:
         raise UrlError(
             f"{url!r} names no file; write sqlite:///relative.db or sqlite:////absolute/path.db"
         )
-    path = unquote(rest[1:])
+    name, _, query = rest[1:].partition("?")
+    _options(query, known=())
+    path = unquote(name)
     if ":memory:" in path:
         raise UrlError("an in-memory database is lost with its connection; name a file")
     return SqliteDialect(path)
@@ -73,6 +76,7 @@ def _server(url: str, kind: str) -> Dialect:
         if kind == "postgres":
             from tenure.stores.postgres.dialect import PostgresDialect
 
+            _options(parts.query, known=PostgresDialect.options())
             return PostgresDialect(url)
         from tenure.stores.mysql.dialect import MysqlDialect
     except ImportError as error:
@@ -85,7 +89,19 @@ def _server(url: str, kind: str) -> Dialect:
         user=unquote(parts.username or "root"),
         password=unquote(parts.password or ""),
         database=database,
+        **_options(parts.query, known=MysqlDialect.options),
     )
+
+
+def _options(query: str, known: Collection[str]) -> dict[str, str]:
+    """What stands behind the question mark; an option that nobody reads is a mistake."""
+    found = dict(parse_qsl(query, keep_blank_values=True))
+    for name in found:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise UrlError(f"{name!r} is not an option of this database's URL{hint}")
+    return found
 
 
 def _masked(url: str) -> str:

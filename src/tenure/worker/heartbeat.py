@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tenure.core.errors import StoreError
-from tenure.core.lease import Lease
 from tenure.core.signals import Signals
 from tenure.stores.contract import JobStore, Report
+from tenure.worker.news import write_news
 from tenure.worker.run import CANCEL, LOST, Run
 
 REPORT_EVERY = 1.0
@@ -24,34 +24,26 @@ TRUST = 0.9
 Tell = Callable[[Run, str], None]
 
 
-class Watched:
-    """A lease that is being kept."""
-
-    __slots__ = ("cancel_told", "run", "trusted_until")
-
-    def __init__(self, run: Run, trusted_until: float) -> None:
-        self.run = run
-        self.trusted_until = trusted_until
-        self.cancel_told = False
-
-
 class Heartbeat:
-    """`tell(run, reason)` is called from this thread."""
+    """`held` is the worker's record of what it holds; `tell(run, reason)` is called from here."""
 
     def __init__(
-        self, jobs: JobStore, signals: Signals, *, lease_seconds: float, every: float, tell: Tell
+        self, jobs: JobStore, signals: Signals, held: Mapping[str, Run], tell: Tell
     ) -> None:
         self._jobs = jobs
         self._signals = signals
-        self._lease_seconds = lease_seconds
-        self._every = every
+        self._held = held
         self._tell = tell
-        self._watched: dict[str, Watched] = {}
-        self._lock = threading.Lock()
+        self._unsent: list[Report] = []
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._loop, name="tenure-heartbeat", daemon=True)
-        self._unsent: list[Report] = []
+        self.lease_seconds = 60.0
+        self.every = 20.0
         self.sign_in: Callable[[], Any] | None = None
+
+    def trusted_until(self, asked_at: float) -> float:
+        """How long a lease that was asked for at that moment (monotonic) is believed in."""
+        return asked_at + self.lease_seconds * TRUST
 
     def start(self) -> None:
         """Begin to beat."""
@@ -62,30 +54,14 @@ class Heartbeat:
         self._stop.set()
         self._thread.join(timeout=5)
 
-    def watch(self, run: Run, claimed_at: float) -> None:
-        """Keep this lease from now on; it was asked for at `claimed_at` (monotonic)."""
-        trusted = claimed_at + self._lease_seconds * TRUST
-        with self._lock:
-            earlier = self._watched.get(run.claimed.id)
-            self._watched[run.claimed.id] = Watched(run, trusted)
-        if earlier is not None:  # our own earlier lease of this job ran out, and we took it again
-            self._tell(earlier.run, LOST)
-
-    def forget(self, lease: Lease) -> None:
-        """Settled, or lost."""
-        with self._lock:
-            watched = self._watched.get(lease.job_id)
-            if watched is not None and watched.run.claimed.lease == lease:
-                del self._watched[lease.job_id]
-
     def _loop(self) -> None:
-        next_beat = time.monotonic() + self._every
+        next_beat = time.monotonic() + self.every
         next_sign = time.monotonic() + SIGN_EVERY
-        while not self._stop.wait(min(REPORT_EVERY, self._every)):
-            self._guard(self._report)
+        while not self._stop.wait(min(REPORT_EVERY, self.every)):
             if time.monotonic() >= next_beat:
-                next_beat = time.monotonic() + self._every
+                next_beat = time.monotonic() + self.every
                 self._guard(self.beat)
+            self._guard(self._report)
             if self.sign_in is not None and time.monotonic() >= next_sign:
                 next_sign = time.monotonic() + SIGN_EVERY
                 self._guard(self.sign_in)
@@ -100,34 +76,36 @@ class Heartbeat:
             self._signals.emit("heartbeat.failed", error=error, known=isinstance(error, StoreError))
 
     def beat(self) -> None:
-        """Renew everything that is watched, in one call."""
-        watched = self._held()
-        if not watched:
+        """Renew everything that is held, in one call."""
+        held = self._snapshot()
+        if not held:
             return
         sent = time.monotonic()
-        leases = [one.run.claimed.lease for one in watched.values()]
-        answer = self._jobs.extend(leases, self._lease_seconds)
-        for job_id, one in watched.items():
-            ended_itself = one.run.job.settled or one.run.job.joined
-            if job_id in answer.lost and not ended_itself:
-                self._lose(one)
+        answer = self._jobs.extend([run.claimed.lease for run in held], self.lease_seconds)
+        for run in held:
+            if run.claimed.id in answer.lost and not (run.job.settled or run.job.joined):
+                self._lose(run)
                 continue
-            one.trusted_until = sent + self._lease_seconds * TRUST
-            if job_id in answer.cancel and not one.cancel_told:
-                one.cancel_told = True
-                self._tell(one.run, CANCEL)
+            run.trusted_until = self.trusted_until(sent)
+            if run.claimed.id in answer.cancel and not run.cancel_told:
+                run.cancel_told = True
+                self._tell(run, CANCEL)
+
+    def _snapshot(self) -> list[Run]:
+        """What needs its lease; copied in one step, as the loop goes on. A handler that settled for
+        itself needs none for what it does afterwards.
+        """
+        held = list(self._held.values())
+        return [run for run in held if not run.lost and not run.job.settled]
 
     def _report(self) -> None:
-        with self._lock:
-            runs = [one.run for one in self._watched.values()]
-        self._unsent += [news for run in runs if (news := run.job.take_news()) is not None]
+        speaking = [run for run in self._snapshot() if not run.job.joined]  # its row may be locked
+        news = [run.job.take_news() for run in speaking]
+        self._unsent += [report for report in news if report is not None]
         del self._unsent[:-UNSENT_KEPT]
-        if not self._unsent:
-            return
-        refused = self._jobs.report(self._unsent)
-        self._unsent = []
-        for job_id in refused:
-            self._signals.emit("job.news_refused", id=job_id)
+        if self._unsent:
+            write_news(self._jobs, self._signals, self._unsent)
+            self._unsent = []
 
     def _distrust(self) -> None:
         """Not renewed in time: assume the lease lost before another worker may win it.
@@ -136,22 +114,17 @@ class Heartbeat:
         """
         if self._late():
             self._guard(self.beat)
-        for one in self._late():
-            self._lose(one)
+        for run in self._late():
+            self._lose(run)
 
-    def _late(self) -> list[Watched]:
+    def _late(self) -> list[Run]:
         now = time.monotonic()
-        return [one for one in self._held().values() if one.trusted_until < now]
+        return [run for run in self._snapshot() if run.trusted_until < now]
 
-    def _held(self) -> dict[str, Watched]:
-        """A handler that settled for itself needs no lease for what it does afterwards."""
-        with self._lock:
-            return {key: one for key, one in self._watched.items() if not one.run.job.settled}
-
-    def _lose(self, one: Watched) -> None:
-        lease: Lease = one.run.claimed.lease
-        self.forget(lease)
-        if one.run.ended:  # most likely settled while we asked; a refusal tells of itself
+    def _lose(self, run: Run) -> None:
+        lease = run.claimed.lease
+        if run.ended:  # most likely settled while we asked; a refusal tells of itself
             return
+        run.lost = True
         self._signals.emit("lease.lost", id=lease.job_id, fence=lease.fence)
-        self._tell(one.run, LOST)
+        self._tell(run, LOST)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Callable
 from typing import Any
 
-from tenure.codec import decode, encode
+from tenure.codec import encode
 from tenure.core.errors import ArgumentsError
 from tenure.core.lease import ClaimedJob
 from tenure.core.outcome import (
@@ -20,87 +21,138 @@ from tenure.core.outcome import (
     TimedOut,
     as_ending,
 )
-from tenure.handlers import Handler, RunsIn
+from tenure.handlers import Handler
 from tenure.running import RunningJob, current_job
 
 TIMEOUT, CANCEL, LOST, SHUTDOWN = "timeout", "cancel", "lost", "shutdown"
-Place = Callable[["Run", dict[str, Any]], Awaitable[Any]]
+Place = Callable[["Run", dict[str, Any]], "asyncio.Future[Any]"]
+"""Starts a handler somewhere and answers the future of its value."""
+
+
+class HandlerExit(Exception):
+    """The handler raised SystemExit or KeyboardInterrupt, which must not end the worker."""
 
 
 class Run:
-    """A claimed job under way. `interrupt` is called on the event loop only."""
+    """A claimed job: waiting for a slot, at work, or ended. Lives on the event loop's thread."""
 
-    def __init__(self, handler: Handler[Any], claimed: ClaimedJob) -> None:
+    __slots__ = (
+        "begun",
+        "cancel_told",
+        "claimed",
+        "done",
+        "ended",
+        "handler",
+        "job",
+        "lost",
+        "stop",
+        "trusted_until",
+    )
+
+    def __init__(self, handler: Handler[Any], claimed: ClaimedJob, trusted_until: float) -> None:
         self.handler = handler
         self.claimed = claimed
         self.job = RunningJob(handler.app, claimed)
-        self.stop: Callable[[], object] | None = None
-        self.abandoned = False
+        self.trusted_until = trusted_until
+        self.cancel_told = False
         self.ended = False
+        self.lost = False
+        self.begun: float | None = None
+        self.stop: Callable[[], object] | None = None
+        self.done: Callable[[Run, Ending | None], None] | None = None
+
+    def start(self, place: Place, done: Callable[[Run, Ending | None], None]) -> None:
+        """Run the handler; `done` is called with the ending, or None where nothing is to write."""
+        self.begun = time.monotonic()
+        self.done = done
+        try:
+            arguments = self.handler.unpack(self.claimed.payload)
+        except Exception as error:  # also what a validator of the user's raises
+            failed = Fail(str(error), code="bad_arguments")
+            failed.__cause__ = None if isinstance(error, ArgumentsError) else error
+            done(self, failed)
+            return
+        token = current_job.set(self.job)
+        try:
+            future = place(self, arguments)
+        except Exception as error:
+            done(self, Raised(error))
+        else:
+            future.add_done_callback(self._finished)
+        finally:
+            current_job.reset(token)
+
+    def check_time(self, now: float) -> None:
+        """Interrupt the handler where it has run past its limit."""
+        if self.begun is not None and now - self.begun > self.handler.options.timeout:
+            self.interrupt(TIMEOUT)
 
     def interrupt(self, reason: str) -> None:
         """Tell the handler, and stop it where it can be stopped. The first reason counts."""
-        if self.job.stop_reason is None or reason == LOST:
-            self.job.stop_reason = reason
-        if reason == TIMEOUT and self.handler.options.runs_in is RunsIn.THREAD:
-            self.job.app.signals.emit("job.overrun", id=self.claimed.id, kind=self.claimed.kind)
+        job, told = self.job, self.job.stop_reason
+        if told is None or reason == LOST:
+            job.stop_reason = reason
+        if job.stop_reason == told:
+            return
         if self.stop is not None:
             self.stop()
+        elif reason == TIMEOUT:  # a thread, which keeps its slot until it ends
+            job.app.signals.emit("job.overrun", id=job.id, kind=job.kind)
+
+    def _finished(self, future: asyncio.Future[Any]) -> None:
+        self.stop = None
+        if self.done is None:
+            return
+        if future.cancelled():
+            self.done(self, _after_error(self, asyncio.CancelledError()))
+        elif (error := future.exception()) is not None:
+            self.done(self, _after_error(self, error))
+        else:
+            self.done(self, _after_return(self, future.result()))
 
 
-async def run(current: Run, place: Place) -> Ending | None:
-    """The ending of a run; None where there is nothing to write: settled, or the lease is lost."""
+def on_loop(run: Run, arguments: dict[str, Any]) -> asyncio.Future[Any]:
+    """An async handler: a task of its own, so that it can be cancelled alone."""
+    task = asyncio.get_running_loop().create_task(_call(run, arguments))
+    run.stop = task.cancel
+    return task
+
+
+async def _call(run: Run, arguments: dict[str, Any]) -> Any:
     try:
-        arguments = current.handler.unpack(decode(current.claimed.payload))
-    except (ArgumentsError, ValueError) as error:
-        return Fail(str(error), code="bad_arguments")
-    limit = current.handler.options.timeout
-    timer = asyncio.get_running_loop().call_later(limit, current.interrupt, TIMEOUT)
-    token = current_job.set(current.job)
-    try:
-        value = await place(current, arguments)
-    except BaseException as error:  # the handler's, whatever it is
-        return _after_error(current, error)
-    else:
-        return _after_return(current, value)
-    finally:
-        current_job.reset(token)
-        timer.cancel()
+        return await run.handler.function(run.job, **arguments)
+    except (SystemExit, KeyboardInterrupt) as error:
+        raise HandlerExit(repr(error)) from error
 
 
-async def on_loop(current: Run, arguments: dict[str, Any]) -> Any:
-    """An async handler: a task of its own, so that it can be cancelled without us."""
-    task = asyncio.ensure_future(current.handler.function(current.job, **arguments))
-    current.stop = task.cancel
-    await asyncio.wait({task})
-    return task.result()
-
-
-def _after_return(current: Run, value: Any) -> Ending | None:
-    job = current.job
+def _after_return(run: Run, value: Any) -> Ending | None:
+    job = run.job
     if job.settled or job.stop_reason == LOST:
         return None
     if job.joined:
         return Retry("job.settle(tx=...) joined a transaction that never committed")
     if job.stop_reason == TIMEOUT:
-        return TimedOut(current.handler.options.timeout)
+        return TimedOut(run.handler.options.timeout)
     if job.stop_reason == CANCEL and job.noticed and value is None:
         return Cancel("canceled")
     try:
-        limit = job.app.settings.payload_limit_bytes
-        return as_ending(value, lambda result: encode(result, limit, "result"))
+        return as_ending(value, lambda result: encode(result, _limit(job), "result"))
     except Exception as error:
         return Raised(error)
 
 
-def _after_error(current: Run, error: BaseException) -> Ending | None:
-    job = current.job
+def _after_error(run: Run, error: BaseException) -> Ending | None:
+    job = run.job
     if job.settled or job.stop_reason == LOST:
         return None
     if job.stop_reason == TIMEOUT:
-        return TimedOut(current.handler.options.timeout)
+        return TimedOut(run.handler.options.timeout)
     if job.stop_reason == CANCEL:
         return Cancel("canceled")
     if job.stop_reason == SHUTDOWN and isinstance(error, asyncio.CancelledError):
         return Released()
     return error if isinstance(error, Outcome) else Raised(error)
+
+
+def _limit(job: RunningJob) -> int:
+    return job.app.settings.payload_limit_bytes

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from tenure.core.errors import CommitUnknown, StoreUnavailable
 from tenure.core.failure import Failure
 from tenure.core.job import State
-from tenure.core.lease import Lease
 from tenure.core.settlement import Settlement
 from tenure.core.signals import Signals
-from tenure.stores.contract import JobStore, Report
+from tenure.stores.contract import Claim, ClaimRequest, JobStore, Report
+from tenure.worker.news import write_news
 
 BATCH = 500
 FIRST_PAUSE = 0.05
@@ -28,8 +28,11 @@ class Settler:
         self._jobs = jobs
         self._signals = signals
         self._in_thread = in_thread
-        self.settled: Callable[[Lease], None] = lambda lease: None
+        self.settled: Callable[[str, int], None] = lambda job_id, fence: None
         self.quiet: Callable[[], None] = lambda: None
+        self.carried = False
+        self._carrying = False
+        self._unknown = False
         self._waiting: list[Settlement] = []
         self._news: list[Report] = []
         self._writing: asyncio.Task[None] | None = None
@@ -37,7 +40,7 @@ class Settler:
     @property
     def idle(self) -> bool:
         """Everything that ended is written."""
-        return self._writing is None
+        return self._writing is None and not self._waiting and not self._carrying
 
     @property
     def backlog(self) -> int:
@@ -49,11 +52,42 @@ class Settler:
         self._waiting.append(settlement)
         if news is not None:
             self._news.append(news)
-        if self._writing is None:
+        if self._writing is None and not self.carried:
             self._writing = asyncio.get_running_loop().create_task(self._write())
 
+    async def along(self, request: ClaimRequest | None) -> Claim:
+        """Write what waits together with the next claim, in one transaction."""
+        batch, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
+        news, self._news = self._news, []
+        self._carrying = True
+        try:
+            applied, claim = await self._in_thread(self._jobs.exchange, batch, news, request)
+            if self._unknown:
+                applied |= await self._in_thread(self._already, batch, applied)
+        except StoreUnavailable as error:
+            self._unknown = self._unknown or isinstance(error, CommitUnknown)
+            self._waiting, self._news = batch + self._waiting, news + self._news
+            raise
+        except Exception as error:
+            if not batch and not news:
+                raise
+            self._signals.emit("settle.failed", error=error, jobs=len(batch))
+            self._news = news + self._news
+            await self._settle(batch)  # alone: whatever was wrong is found there
+            return Claim()
+        finally:
+            self._carrying = False
+        self._unknown = False
+        if batch:
+            self._tell(batch, applied)
+            self.quiet()
+        return cast(Claim, claim)
+
     async def flush(self, seconds: float) -> None:
-        """Wait until all is written, but not for ever."""
+        """Wait until all is written, but not for ever; from now on nobody carries it."""
+        self.carried = False
+        if self._waiting and self._writing is None:
+            self._writing = asyncio.get_running_loop().create_task(self._write())
         if self._writing is not None:
             await asyncio.wait({self._writing}, timeout=seconds)
 
@@ -89,8 +123,12 @@ class Settler:
 
     async def _report(self) -> None:
         if self._news:
-            await self._in_thread(self._jobs.report, self._news)
-            self._news = []
+            news, self._news = self._news, []
+            try:
+                await self._in_thread(write_news, self._jobs, self._signals, news)
+            except StoreUnavailable:
+                self._news = news + self._news
+                raise
 
     async def _apart(self, batch: list[Settlement], error: Exception) -> None:
         """The database refuses the batch: one bad row must not keep the others from ending."""
@@ -101,11 +139,22 @@ class Settler:
         elif batch[0].entry != "unsettled":
             failure = Failure.of(error)
             await self._settle(
-                [replace(batch[0], state=State.FAILED, entry="unsettled", result=None,
-                         reason="settle_failed", failure=failure)]
-            )  # fmt: skip
+                [
+                    replace(
+                        batch[0],
+                        state=State.FAILED,
+                        entry="unsettled",
+                        result=None,
+                        delay_seconds=0.0,
+                        reason="settle_failed",
+                        failure=failure,
+                    )
+                ]
+            )
         else:
-            self.settled(batch[0].lease)  # its lease will run out, and history tells why
+            self.settled(
+                batch[0].lease.job_id, batch[0].lease.fence
+            )  # its lease will run out, and history tells why
 
     def _already(self, batch: list[Settlement], applied: frozenset[str]) -> frozenset[str]:
         """A lost answer to COMMIT: what is settled under our fence was settled by us."""
@@ -117,16 +166,22 @@ class Settler:
         return frozenset(found)
 
     def _tell(self, batch: list[Settlement], applied: frozenset[str]) -> None:
+        heard = self._signals.heard("job.settled")
         for item in batch:
-            self.settled(item.lease)
-            name = "job.settled" if item.lease.job_id in applied else "job.settle_refused"
-            self._signals.emit(
-                name,
-                id=item.lease.job_id,
-                fence=item.lease.fence,
-                state=item.state,
-                entry=item.entry,
-                reason=item.reason,
-                delay_seconds=item.delay_seconds,
-                failure=item.failure,
-            )
+            self.settled(item.lease.job_id, item.lease.fence)
+            if item.lease.job_id not in applied:
+                self._signals.emit("job.settle_refused", **_facts(item))
+            elif heard:
+                self._signals.emit("job.settled", **_facts(item))
+
+
+def _facts(item: Settlement) -> dict[str, Any]:
+    return {
+        "id": item.lease.job_id,
+        "fence": item.lease.fence,
+        "state": item.state,
+        "entry": item.entry,
+        "reason": item.reason,
+        "delay_seconds": item.delay_seconds,
+        "failure": item.failure,
+    }

@@ -1,10 +1,47 @@
-"""How many jobs of each queue run here at a time. Asked at claim, so nothing waits claimed."""
+"""How many jobs of each queue run here at a time, and how many may wait claimed for a slot."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 
 from tenure.core.errors import OptionError
+from tenure.worker.run import Run
+
+MOST_WAITING = 200
+AHEAD_SECONDS = 0.02
+SMOOTHING = 0.1
+
+
+class Lane:
+    """The slots of one queue, what waits for them, and how long its handlers take."""
+
+    __slots__ = ("busy", "seconds", "size", "waiting")
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.busy = 0
+        self.waiting: deque[Run] = deque()
+        self.seconds: float | None = None
+
+    @property
+    def ahead(self) -> int:
+        """How many jobs to have at hand: what the slots get through in 20 ms. None of long ones."""
+        if self.seconds is None:
+            return 0
+        return min(MOST_WAITING, int(self.size * AHEAD_SECONDS / max(self.seconds, 1e-6)))
+
+    @property
+    def room(self) -> int:
+        """How many more may be claimed; nothing until that is worth a claim."""
+        ahead = self.ahead
+        room = self.size + ahead - self.busy - len(self.waiting)
+        return room if room > ahead // 2 else 0
+
+    def took(self, seconds: float) -> None:
+        """A handler needed so long."""
+        before = seconds if self.seconds is None else self.seconds
+        self.seconds = before + (seconds - before) * SMOOTHING
 
 
 class Slots:
@@ -13,34 +50,25 @@ class Slots:
     def __init__(self, capacity: Mapping[str, int]) -> None:
         if any(count < 1 for count in capacity.values()):
             raise OptionError("a queue needs at least one slot")
-        self._capacity = dict(capacity)
-        self._used = dict.fromkeys(capacity, 0)
+        self.lanes = {queue: Lane(size) for queue, size in capacity.items()}
 
     @property
     def capacity(self) -> Mapping[str, int]:
         """What there is in all."""
-        return dict(self._capacity)
+        return {queue: lane.size for queue, lane in self.lanes.items()}
 
     @property
     def total(self) -> int:
         """All slots of all queues."""
-        return sum(self._capacity.values())
+        return sum(lane.size for lane in self.lanes.values())
 
-    def free(self, at_most: int | None = None) -> dict[str, int]:
-        """Free slots by queue, no more than `at_most` in all."""
-        left = self.total if at_most is None else at_most
+    def room(self, at_most: int | None = None) -> dict[str, int]:
+        """What to claim by queue, no more than `at_most` in all."""
+        left = self.total + MOST_WAITING * len(self.lanes) if at_most is None else at_most
         found: dict[str, int] = {}
-        for queue, size in self._capacity.items():
-            count = min(size - self._used[queue], left)
+        for queue, lane in self.lanes.items():
+            count = min(lane.room, left)
             if count > 0:
                 found[queue] = count
                 left -= count
         return found
-
-    def take(self, queue: str) -> None:
-        """One less."""
-        self._used[queue] += 1
-
-    def give_back(self, queue: str) -> None:
-        """One more."""
-        self._used[queue] -= 1

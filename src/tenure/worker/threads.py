@@ -23,17 +23,19 @@ class Threads:
         self._name = name
         self._queue: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         self._started = 0
-        self._idle = 0
+        self._unfinished = 0
         self._lock = threading.Lock()
 
-    async def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Run it in a thread, in the caller's context."""
+    def submit(
+        self, function: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> asyncio.Future[Any]:
+        """Run it in a thread, in the caller's context; the future is the running loop's."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
         context = contextvars.copy_context()
-        self._queue.put((lambda: context.run(function, *args, **kwargs), future, loop))
         self._grow()
-        return await future
+        self._queue.put((lambda: context.run(function, *args, **kwargs), future, loop))
+        return future
 
     def close(self) -> None:
         """Let idle threads go; busy ones end with their work or with the process."""
@@ -42,23 +44,20 @@ class Threads:
                 self._queue.put(None)
 
     def _grow(self) -> None:
+        """A thread for each piece of work under way or waiting, up to the limit."""
         with self._lock:
-            if self._idle >= self._queue.qsize() or self._started >= self._limit:
+            self._unfinished += 1
+            if self._started >= min(self._unfinished, self._limit):
                 return
             self._started += 1
             name = f"{self._name}-{self._started}"
         threading.Thread(target=self._work, name=name, daemon=True).start()
 
     def _work(self) -> None:
-        while True:
-            with self._lock:
-                self._idle += 1
-            work = self._queue.get()
-            with self._lock:
-                self._idle -= 1
-            if work is None:
-                return
+        while (work := self._queue.get()) is not None:
             _do(*work)
+            with self._lock:
+                self._unfinished -= 1
 
 
 def _do(

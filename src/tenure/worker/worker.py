@@ -94,28 +94,26 @@ class Worker:
 
     async def _embedded(self) -> None:
         async with self._working() as pipeline:
-            stop, hurry = self._stop, self._hurry
-            if stop is None or hurry is None:
-                raise AssertionError("_working sets them")
-            self._ready.set()
-            app, settings = self.app, self.settings
+            app, settings, stop = self.app, self.settings, self._stopping()
+            steps = self._steps(pipeline)
+            others = [step for step in steps if step.name != JOBS]
+            beside = asyncio.ensure_future(keep_ticking(others, settings, app.signals, stop))
             jobs = asyncio.ensure_future(
                 keep_working(pipeline, settings, app.signals, app.settings.poll_seconds)
             )
-            others = [step for step in self._steps(pipeline) if step.name != JOBS]
-            beside = asyncio.ensure_future(keep_ticking(others, settings, app.signals, stop))
-            await stop.wait()
-            app.signals.emit("worker.stopping", id=self.id, running=pipeline.running)
-            pipeline.stopping = True
-            pipeline.wake()
-            await pipeline.drain(settings.shutdown_timeout_ms / 1000, hurry)
-            await asyncio.wait({jobs, beside}, timeout=5)
+            self._ready.set()
+            try:
+                await stop.wait()
+            finally:
+                stop.set()
+                app.signals.emit("worker.stopping", id=self.id, running=pipeline.running)
+                pipeline.stopping = True
+                pipeline.wake()
+                await asyncio.wait({jobs, beside}, timeout=5)
 
     async def _one_tick(self) -> TickReport:
         async with self._working() as pipeline:
-            report = await tick(self._steps(pipeline), self.settings)
-            await pipeline.drain(self.settings.shutdown_timeout_ms / 1000, asyncio.Event())
-            return report
+            return await tick(self._steps(pipeline), self.settings)
 
     async def _until_idle(self) -> int:
         async with self._working() as pipeline:
@@ -123,13 +121,12 @@ class Worker:
 
     @asynccontextmanager
     async def _working(self) -> AsyncIterator[Pipeline]:
+        """A pipeline at work. However the block ends, its jobs are finished or given back."""
         self._loop = asyncio.get_running_loop()
         self._stop, self._hurry = asyncio.Event(), asyncio.Event()
         pipeline = Pipeline(self.app, self.id, self._slots)
         pipeline.heartbeat.sign_in = lambda: self._sign_in(pipeline)
-        wake = self.app.signals.subscribe(
-            lambda name, _: pipeline.wake() if name == "jobs.enqueued" else None
-        )
+        wake = self.app.signals.subscribe(lambda *_: pipeline.wake(), "jobs.enqueued")
         await asyncio.to_thread(self._try, self._sign_in, pipeline)
         await asyncio.to_thread(self._try, self._clear_away)
         self.app.signals.emit("worker.started", id=self.id, slots=self._slots.capacity)
@@ -138,10 +135,16 @@ class Worker:
             yield pipeline
         finally:
             wake()
+            await pipeline.drain(self.settings.shutdown_timeout_ms / 1000, self._hurry)
             await asyncio.to_thread(pipeline.heartbeat.stop)
             await asyncio.to_thread(self._try, self._sign_out)
             pipeline.close()
             self.app.signals.emit("worker.stopped", id=self.id)
+
+    def _stopping(self) -> asyncio.Event:
+        if self._stop is None:
+            raise AssertionError("_working sets it")
+        return self._stop
 
     def _steps(self, pipeline: Pipeline) -> list[Step]:
         async def jobs(budget: Budget) -> int:

@@ -114,7 +114,7 @@ SELECT name FROM tenure_queues WHERE paused = 1
 -- somebody has locked is being renewed, settled or recovered at this moment.
 SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, queue
 FROM tenure_jobs FORCE INDEX (tenure_jobs_leased)
-WHERE running_until < {now}
+WHERE running_until < {now} - :waited
     AND (attempt >= max_attempts OR cancel_requested = 1 OR (kind IN :kinds AND queue IN :queues))
 ORDER BY running_until LIMIT :limit FOR UPDATE SKIP LOCKED
 
@@ -138,26 +138,39 @@ WHERE id IN :ids
 
 -- name: claim_lanes
 -- each
--- The lanes of one queue, by jumping through the due index from one lane to the next: GROUP BY
--- would read every queued job whenever the statistics are old.
-SELECT due_queue, priority, tenant FROM tenure_jobs FORCE INDEX (tenure_jobs_due)
-WHERE due_queue = :queue ORDER BY priority, tenant LIMIT 1;
-/*again*/
-(SELECT due_queue, priority, tenant FROM tenure_jobs FORCE INDEX (tenure_jobs_due)
-    WHERE due_queue = :queue AND priority = :priority AND tenant > :tenant
-    ORDER BY tenant LIMIT 1)
+-- The lanes of one queue behind a place, by jumping through the due index from one lane to the
+-- next; and whether their first job is due. GROUP BY would read every queued job whenever the
+-- statistics are old.
+(SELECT due_queue, priority, tenant, run_at <= {now} FROM tenure_jobs
+    FORCE INDEX (tenure_jobs_due)
+    WHERE due_queue = :queue AND priority = :after_priority AND tenant > :after_tenant
+    ORDER BY tenant, run_at LIMIT 1)
 UNION ALL
-(SELECT due_queue, priority, tenant FROM tenure_jobs FORCE INDEX (tenure_jobs_due)
-    WHERE due_queue = :queue AND priority > :priority ORDER BY priority, tenant LIMIT 1)
+(SELECT due_queue, priority, tenant, run_at <= {now} FROM tenure_jobs
+    FORCE INDEX (tenure_jobs_due)
+    WHERE due_queue = :queue AND priority > :after_priority
+    ORDER BY priority, tenant, run_at LIMIT 1)
+ORDER BY priority, tenant LIMIT 1;
+/*again*/
+(SELECT due_queue, priority, tenant, run_at <= {now} FROM tenure_jobs
+    FORCE INDEX (tenure_jobs_due)
+    WHERE due_queue = :queue AND priority = :priority AND tenant > :tenant
+    ORDER BY tenant, run_at LIMIT 1)
+UNION ALL
+(SELECT due_queue, priority, tenant, run_at <= {now} FROM tenure_jobs
+    FORCE INDEX (tenure_jobs_due)
+    WHERE due_queue = :queue AND priority > :priority
+    ORDER BY priority, tenant, run_at LIMIT 1)
 ORDER BY priority, tenant LIMIT 1
 
 -- name: claim_take
 -- each
--- The best due jobs of one lane; what another worker takes at this moment is passed over, and
+-- The best due jobs of one lane, from behind its floor; what another worker takes at this moment is passed over, and
 -- expired ones are left to expire_jobs.
 SELECT id FROM tenure_jobs FORCE INDEX (tenure_jobs_due)
 WHERE due_queue = :queue AND priority = :priority AND tenant = :tenant
-    AND run_at <= {now} AND kind IN :kinds
+    AND run_at <= {now} AND run_at >= :floor_run_at
+    AND (run_at > :floor_run_at OR id > :floor_id) AND kind IN :kinds
     AND (expires_at IS NULL OR started_at IS NOT NULL OR expires_at > {now})
 ORDER BY run_at, id LIMIT :take FOR UPDATE SKIP LOCKED;
 UPDATE tenure_jobs FORCE INDEX (PRIMARY)
@@ -172,27 +185,35 @@ SELECT {claimed} FROM tenure_jobs FORCE INDEX (PRIMARY) WHERE id IN :ids
 -- holder: it counts as held, and nobody waits for it.
 SELECT j.id
 FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence')) r
-STRAIGHT_JOIN tenure_jobs j ON j.id = r.id
+STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
 WHERE j.fence = r.fence AND j.state = 1 FOR UPDATE SKIP LOCKED;
 UPDATE tenure_jobs FORCE INDEX (PRIMARY)
 SET lease_until = {now} + :lease WHERE id IN :ids;
 SELECT j.id, j.cancel_requested
 FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence')) r
-STRAIGHT_JOIN tenure_jobs j ON j.id = r.id
+STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
 WHERE j.fence = r.fence AND j.state = 1
 
 -- name: report_progress
--- Only the present holder may speak for the job.
+-- Only the present holder may speak for the job. A row that is locked is being settled by this very
+-- holder: its news are not worth waiting for.
 SELECT j.id
 FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence')) r
-STRAIGHT_JOIN tenure_jobs j ON j.id = r.id
-WHERE j.fence = r.fence AND j.state = 1 FOR UPDATE;
+STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
+WHERE j.fence = r.fence AND j.state = 1 FOR UPDATE SKIP LOCKED;
 UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence',
     progress DOUBLE PATH '$.progress', note LONGTEXT PATH '$.note')) r
-STRAIGHT_JOIN tenure_jobs j ON j.id = r.id
+STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
 SET j.progress = coalesce(r.progress, j.progress),
     j.progress_note = coalesce(r.note, j.progress_note)
 WHERE j.id IN :ids AND j.fence = r.fence
+
+-- name: held_leases
+-- Which of these still hold, whoever has their rows locked.
+SELECT j.id
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence')) r
+STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
+WHERE j.fence = r.fence AND j.state = 1
 
 -- name: add_logs
 -- Lines of jobs whose fence report_progress has just checked in this transaction.
@@ -208,12 +229,12 @@ ORDER BY r.place
 -- meanwhile turns a requeue into the end. Rows are locked and changed in the order of ids.
 SELECT j.id
 FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence')) r
-STRAIGHT_JOIN tenure_jobs j ON j.id = r.id
+STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
 WHERE j.fence = r.fence AND j.state = 1 FOR UPDATE;
 UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence',
     state INT PATH '$.state', delay BIGINT PATH '$.delay', result LONGTEXT PATH '$.result',
     reason LONGTEXT PATH '$.reason', refund INT PATH '$.refund', snooze INT PATH '$.snooze')) r
-STRAIGHT_JOIN tenure_jobs j ON j.id = r.id
+STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
 SET j.state = CASE WHEN r.state = 0 AND j.cancel_requested = 1 THEN 5 ELSE r.state END,
     j.reason = CASE WHEN r.state = 0 AND j.cancel_requested = 1 THEN 'canceled'
         ELSE r.reason END,
@@ -232,7 +253,7 @@ SELECT j.id, r.fence, j.attempt + r.spent, r.entry, coalesce(r.worker, j.lease_o
 FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence',
     spent INT PATH '$.spent', entry LONGTEXT PATH '$.entry', worker LONGTEXT PATH '$.worker',
     failure LONGTEXT PATH '$.failure')) r
-STRAIGHT_JOIN tenure_jobs j ON j.id = r.id
+STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
 ON DUPLICATE KEY UPDATE tenure_attempts.fence = tenure_attempts.fence
 
 -- name: credit_leases

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from types import NoneType
 from typing import Any
 
 import psycopg
@@ -64,9 +65,16 @@ class PostgresDialect:
     name = "postgres"
     package = "tenure.stores.postgres"
     single_writer = False
+    fused = False
+    loose = True
 
     def __init__(self, url: str) -> None:
         self.url = url
+
+    @staticmethod
+    def options() -> list[str]:
+        """What a URL may say behind its question mark: libpq's own words, and JDBC's `ssl`."""
+        return ["ssl", *(option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults())]
 
     def connect(self) -> Connection:
         """Autocommit: transactions begin and end where we say so."""
@@ -102,7 +110,7 @@ class PostgresDialect:
         if isinstance(connection, Connection):
             connection.forget_old_plans()
         with _cursor(connection) as cursor:
-            cursor.execute(to_pyformat(query.steps[0]), self.values(statement))
+            cursor.execute(to_pyformat(query.steps[0]), _literals(self.values(statement)))
             return list(cursor.fetchall()) if cursor.description else []
 
     def values(self, statement: Statement) -> Mapping[str, Any]:
@@ -182,9 +190,28 @@ def _run(connection: Any, sql: str) -> str:
         return str(cursor.statusmessage)
 
 
+def _literals(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Arrays of numbers, or of nothing, as text: joined in one step, where psycopg goes by element.
+
+    The statements cast every parameter, so the server reads them as what they are.
+    """
+    return {
+        name: _literal(value) if isinstance(value, list) and _simple(value) else value
+        for name, value in values.items()
+    }
+
+
+def _simple(array: list[Any]) -> bool:
+    return set(map(type, array)) <= {int, NoneType}
+
+
+def _literal(array: list[int | None]) -> str:
+    return "{" + ",".join(["NULL" if value is None else str(value) for value in array]) + "}"
+
+
 def _array(column: Sequence[Any]) -> list[Any]:
     """psycopg wants one type in an array: a whole number among fractions is one of them."""
-    if any(isinstance(value, float) for value in column):
+    if float in map(type, column):
         return [None if value is None else float(value) for value in column]
     return list(column)
 

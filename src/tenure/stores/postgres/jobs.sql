@@ -131,7 +131,7 @@ SELECT name FROM tenure_queues WHERE paused = 1
 -- somebody has locked is being renewed, settled or recovered at this moment.
 SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, queue
 FROM tenure_jobs
-WHERE state = 1 AND lease_until < {now}
+WHERE state = 1 AND lease_until < {now} - :waited::bigint
     AND (attempt >= max_attempts OR cancel_requested = 1
         OR (kind = ANY(:kinds::text[]) AND queue = ANY(:queues::text[])))
 ORDER BY lease_until LIMIT :limit::bigint FOR UPDATE SKIP LOCKED
@@ -153,38 +153,43 @@ WHERE id = ANY(ARRAY(SELECT id FROM tenure_jobs
 RETURNING id
 
 -- name: claim_lanes
--- The lanes of each queue, by jumping through the due index from one lane to the next.
-SELECT q.queue, lane.priority, lane.tenant
-FROM unnest(:queue::text[]) AS q (queue)
+-- The lanes of each queue behind a place, by jumping through the due index from one lane to the
+-- next; and whether their first job is due.
+SELECT q.queue, lane.priority, lane.tenant, lane.run_at <= {now}
+FROM unnest(:queue::text[], :after_priority::bigint[], :after_tenant::text[])
+    AS q (queue, after_priority, after_tenant)
 CROSS JOIN LATERAL (
     WITH RECURSIVE jump AS (
-        (SELECT j.priority, j.tenant FROM tenure_jobs j
+        (SELECT j.priority, j.tenant, j.run_at FROM tenure_jobs j
             WHERE j.queue = q.queue AND j.state = 0 AND j.hold = 0
-            ORDER BY j.priority, j.tenant LIMIT 1)
+                AND (j.priority, j.tenant) > (q.after_priority, q.after_tenant)
+            ORDER BY j.priority, j.tenant, j.run_at LIMIT 1)
         UNION ALL
-        SELECT n.priority, n.tenant FROM jump CROSS JOIN LATERAL (
-            SELECT j.priority, j.tenant FROM tenure_jobs j
+        SELECT n.priority, n.tenant, n.run_at FROM jump CROSS JOIN LATERAL (
+            SELECT j.priority, j.tenant, j.run_at FROM tenure_jobs j
             WHERE j.queue = q.queue AND j.state = 0 AND j.hold = 0
                 AND (j.priority, j.tenant) > (jump.priority, jump.tenant)
-            ORDER BY j.priority, j.tenant LIMIT 1) n
+            ORDER BY j.priority, j.tenant, j.run_at LIMIT 1) n
     )
-    SELECT priority, tenant FROM jump LIMIT :lanes::bigint
+    SELECT priority, tenant, run_at FROM jump LIMIT :lanes::bigint
 ) lane
 
 -- name: claim_take
--- The best due jobs of every lane; what another worker takes at this moment is passed over, and
+-- The best due jobs of every lane, from behind its floor; what another worker takes at this moment is passed over, and
 -- expired ones are left to expire_jobs.
 UPDATE tenure_jobs SET state = 1, attempt = attempt + 1, fence = fence + 1,
     lease_owner = :owner::text, lease_until = {now} + :lease::bigint, started_at = {now},
     progress = NULL, progress_note = NULL
 WHERE id = ANY(ARRAY(
     SELECT due.id
-    FROM unnest(:queue::text[], :priority::int[], :tenant::text[], :take::bigint[])
-        AS lane (queue, priority, tenant, take)
+    FROM unnest(:queue::text[], :priority::int[], :tenant::text[], :take::bigint[],
+            :floor_run_at::bigint[], :floor_id::bigint[])
+        AS lane (queue, priority, tenant, take, floor_run_at, floor_id)
     CROSS JOIN LATERAL (
         SELECT j.id FROM tenure_jobs j
         WHERE j.queue = lane.queue AND j.priority = lane.priority AND j.tenant = lane.tenant
             AND j.state = 0 AND j.hold = 0 AND j.run_at <= {now}
+            AND (j.run_at, j.id) > (lane.floor_run_at, lane.floor_id)
             AND j.kind = ANY(:kinds::text[])
             AND (j.expires_at IS NULL OR j.started_at IS NOT NULL OR j.expires_at > {now})
         ORDER BY j.run_at, j.id LIMIT lane.take FOR UPDATE SKIP LOCKED
@@ -208,13 +213,27 @@ FROM tenure_jobs j JOIN asked ON asked.id = j.id AND asked.fence = j.fence
 WHERE j.state + 0 = 1
 
 -- name: report_progress
--- Only the present holder may speak for the job.
-UPDATE tenure_jobs j SET progress = coalesce(r.progress, j.progress),
-    progress_note = coalesce(r.note, j.progress_note)
-FROM unnest(:id::bigint[], :fence::bigint[], :progress::float8[], :note::text[])
-    AS r (id, fence, progress, note)
-WHERE j.id = r.id AND j.fence = r.fence AND j.state + 0 = 1
+-- Only the present holder may speak for the job. A row that is locked is being settled by this very
+-- holder: its news are not worth waiting for.
+WITH asked AS MATERIALIZED (
+    SELECT r.id, r.fence, r.progress, r.note
+    FROM unnest(:id::bigint[], :fence::bigint[], :progress::float8[], :note::text[])
+        AS r (id, fence, progress, note)
+), free AS MATERIALIZED (
+    SELECT j.id FROM tenure_jobs j JOIN asked ON asked.id = j.id AND asked.fence = j.fence
+    WHERE j.state + 0 = 1 ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
+)
+UPDATE tenure_jobs j SET progress = coalesce(asked.progress, j.progress),
+    progress_note = coalesce(asked.note, j.progress_note)
+FROM asked
+WHERE j.id = ANY(ARRAY(SELECT id FROM free)) AND asked.id = j.id AND asked.fence = j.fence
 RETURNING j.id
+
+-- name: held_leases
+-- Which of these still hold, whoever has their rows locked.
+SELECT j.id FROM unnest(:id::bigint[], :fence::bigint[]) AS r (id, fence)
+JOIN tenure_jobs j ON j.id = r.id AND j.fence = r.fence
+WHERE j.state + 0 = 1
 
 -- name: add_logs
 -- Lines of jobs whose fence report_progress has just checked in this transaction.

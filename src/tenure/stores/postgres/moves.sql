@@ -1,7 +1,12 @@
 -- name: pick_jobs
 -- One chunk of an operator's move, in id order from behind the last one.
-SELECT id, state FROM tenure_jobs WHERE id > :after::bigint {where}
+SELECT id FROM tenure_jobs WHERE id > :after::bigint {where}
 ORDER BY id LIMIT :limit::bigint
+
+-- name: lock_jobs
+-- Those of the chunk that still match. What they are now, they are until the end of the move.
+SELECT id, state FROM tenure_jobs WHERE id = ANY(:picked::bigint[]) {where}
+ORDER BY id FOR UPDATE
 
 -- name: move_cancel
 -- Waiting, failed and dead jobs end at once. The fence grows, so that no earlier holder returns.

@@ -57,7 +57,7 @@ def library(tx: Any) -> str:
 def adopt(database: Database, tx: Any) -> Iterator[Executor]:
     """An executor on the connection inside `tx`."""
     if isinstance(tx, Transaction):
-        yield tx
+        yield _own(database, tx)
         return
     if is_async(tx):
         raise OptionError(f"{type(tx).__name__} is asynchronous: await enqueue_async(..., tx=...)")
@@ -75,15 +75,25 @@ def adopt(database: Database, tx: Any) -> Iterator[Executor]:
         if getattr(error, "sqlite_errorcode", None) == SQLITE_BUSY_SNAPSHOT:
             raise NeedsImmediate from error
         raise
+    finally:
+        executor.end()
     if alone:
         database.dialect.commit(connection)
+
+
+def _own(database: Database, tx: Transaction) -> Transaction:
+    """A transaction of ours, while it is open."""
+    if tx.database is not database:
+        raise OptionError("tx belongs to another database than these jobs")
+    tx.connection  # noqa: B018 - raises where it has ended
+    return tx
 
 
 def _driver_connection(tx: Any) -> Any:
     match library(tx):
         case "sqlalchemy":
             return _from_sqlalchemy(tx)
-        case "django":
+        case "django" if hasattr(tx, "ensure_connection"):
             tx.ensure_connection()
             return tx.connection
         case _:
@@ -91,6 +101,8 @@ def _driver_connection(tx: Any) -> Any:
 
 
 def _from_sqlalchemy(tx: Any) -> Any:
+    if not hasattr(tx, "exec_driver_sql") and not hasattr(tx, "connection"):
+        return tx
     connection = tx if hasattr(tx, "exec_driver_sql") else tx.connection()
     if not connection.in_transaction():
         connection.begin()  # so that the caller's commit() knows there is something to commit
@@ -99,12 +111,15 @@ def _from_sqlalchemy(tx: Any) -> Any:
 
 def _check_driver(database: Database, connection: Any) -> None:
     """A connection to another database would put the job where no worker looks."""
+    kind = f"{type(connection).__module__}.{type(connection).__name__}"
     names = {kind.__module__.partition(".")[0] for kind in type(connection).__mro__}
     if names.isdisjoint(DRIVERS[database.dialect.name]):
         raise OptionError(
-            f"tx is a {type(connection).__module__}.{type(connection).__name__}, but the jobs "
-            f"are in {database.dialect.name}: pass a connection to that database"
+            f"tx is a {kind}, but the jobs are in {database.dialect.name}: "
+            "pass a connection to that database"
         )
+    if not (hasattr(connection, "cursor") and hasattr(connection, "commit")):
+        raise OptionError(f"tx is a {kind}: pass the connection itself")
 
 
 def _outside_transaction(connection: Any) -> bool:

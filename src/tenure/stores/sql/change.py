@@ -5,15 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from tenure.core.clock import to_micros
 from tenure.core.errors import OptionError
 from tenure.core.filter import JobFilter
-from tenure.core.job import DEAD_LETTERS, FINAL_STATES
+from tenure.core.job import DEAD_LETTERS, FINAL_STATES, State
 from tenure.stores.contract import Change, Changed, Move
 from tenure.stores.sql import rows
-from tenure.stores.sql.statement import Batch, Plan, Statement
-from tenure.stores.sql.where import conditions
+from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
+from tenure.stores.sql.where import conditions, moment
 
+RUNNING = rows.CODES[State.RUNNING]
 ENTRIES = {Move.CANCEL: "canceled", Move.RETRY: "retried", Move.REPRIORITISE: "reprioritised"}
 
 
@@ -21,22 +21,34 @@ def change(where: JobFilter, move: Change, after: str | None, limit: int) -> Pla
     """The next chunk behind `after`; `next` is None at the end."""
     names, values = conditions(where)
     values.update(after=_position(after), limit=limit)
-    picked = yield Statement("pick_jobs", values, where=names)
-    ids = [row[0] for row in picked]
-    if not ids:
+    picked = [row[0] for row in (yield Statement("pick_jobs", values, where=names))]
+    if not picked:
         return Changed()
-    asked = yield from _request_cancel(ids, move)
+    values.update(picked=picked)
+    locked = yield Statement("lock_jobs", values, where=names)
+    done = yield from _move(locked, move)
+    return Changed(
+        matched=len(locked),
+        changed=len(done),
+        refused=[str(row[0]) for row in locked if row[0] not in done],
+        next=str(picked[-1]) if len(picked) == limit else None,
+    )
+
+
+def _move(locked: Rows, move: Change) -> Plan[set[int]]:
+    """A cancel asks a running job to stop, and ends any other."""
+    asking = [row[0] for row in locked if move.move is Move.CANCEL and row[1] == RUNNING]
+    done: set[int] = set()
+    if asking:
+        done = {row[0] for row in (yield Statement("move_request_cancel", {"ids": asking}))}
+    ids = [row[0] for row in locked if row[0] not in done]
+    if not ids:
+        return done
     moved = yield Statement(f"move_{move.move}", {"ids": ids, "priority": move.priority})
     if moved:
         lines = [(row[0], row[1], 0, ENTRIES[move.move], move.actor, None) for row in moved]
         yield Statement("add_history", batch=Batch(rows.HISTORY_COLUMNS, lines))
-    done = asked | {row[0] for row in moved}
-    return Changed(
-        matched=len(ids),
-        changed=len(done),
-        refused=[str(found) for found in ids if found not in done],
-        next=str(ids[-1]) if len(ids) == limit else None,
-    )
+    return done | {row[0] for row in moved}
 
 
 def _position(after: str | None) -> int:
@@ -46,16 +58,10 @@ def _position(after: str | None) -> int:
     return found
 
 
-def _request_cancel(ids: list[int], move: Change) -> Plan[set[int]]:
-    if move.move is not Move.CANCEL:
-        return set()
-    return {row[0] for row in (yield Statement("move_request_cancel", {"ids": ids}))}
-
-
 def purge(where: JobFilter, before: datetime, limit: int) -> Plan[int]:
     """Finished jobs with all that hangs on them; keys whose window is over go too."""
     names, values = conditions(where)
-    values.update(before=to_micros(before), limit=limit, purgeable=_purgeable(where))
+    values.update(before=moment("before", before), limit=limit, purgeable=_purgeable(where))
     ids = [row[0] for row in (yield Statement("purge_jobs", values, where=names))]
     if ids:
         yield Statement("purge_history", {"ids": ids})

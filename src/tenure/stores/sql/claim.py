@@ -1,38 +1,117 @@
-"""Claiming: first what others left behind, then the due jobs, lane by lane, best first."""
+"""Claiming: first what is known to be due, lane by lane; now and then a sweep from the head.
+
+A sweep takes up what others left behind (leases that ran out), ends what expired, looks which
+lanes there are, and takes from them without their floors.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from tenure.core.clock import seconds_to_micros
 from tenure.core.failure import Failure
 from tenure.core.job import State
 from tenure.core.lease import Lease, Recovery, recover
 from tenure.core.settlement import Settlement
-from tenure.core.shares import Lane, by_priority, divide
+from tenure.core.shares import Lane, Take, by_priority, divide
 from tenure.stores.contract import Claim, ClaimRequest
 from tenure.stores.sql import rows
+from tenure.stores.sql.memory import BEFORE_ALL, Memory, Place
 from tenure.stores.sql.settle import settle
-from tenure.stores.sql.statement import Batch, Plan, Row, Rows, Statement
+from tenure.stores.sql.statement import WAITED, Batch, Plan, Row, Rows, Statement
 
 RECOVERED_AT_ONCE = 100
 EXPIRED_AT_ONCE = 100
 LANES_AT_ONCE = 512
+LOOKS = 4
+LOOK_COLUMNS = ("queue", "after_priority", "after_tenant")
+TAKE_COLUMNS = ("queue", "priority", "tenant", "take", "floor_run_at", "floor_id")
+
+LANE = itemgetter(4, 6, 7)
+POSITION = itemgetter(17, 0)
+BEST = itemgetter(6, 17, 0)
 
 Ended = list[tuple[str, State, str]]
+Elapsed = Callable[[], float]
 
 
-def claim(request: ClaimRequest) -> Plan[Claim]:
-    """Recover, expire, then take: all in one transaction."""
-    paused = {row[0] for row in (yield Statement("paused_queues"))}
-    slots = {queue: free for queue, free in request.slots.items() if queue not in paused}
-    slots = {queue: free for queue, free in slots.items() if free > 0}
+def claim(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Claim]:
+    """What is known to be due; where that is nothing, or it is time, a sweep."""
+    if not memory.sweep_due(elapsed()):
+        known = yield from claim_known(request, memory)
+        if known.jobs or not memory.may_sweep(elapsed()):
+            return known
+    return (yield from sweep(request, memory, elapsed))
+
+
+def claim_known(request: ClaimRequest, memory: Memory) -> Plan[Claim]:
+    """From the lanes that are known, behind their floors."""
+    slots = _open_slots(request, memory)
+    drained = [lane for lane in memory.drained if lane.queue in slots]
+    taken = yield from _take(request, [x for x in memory.live if x.queue in slots], slots, memory)
+    if drained and any(free > 0 for free in slots.values()):
+        taken += yield from _take(request, drained, slots, memory)
+    return (yield from _answer(taken, []))
+
+
+def sweep(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Claim]:
+    """Recover, expire, look, take: all in one transaction."""
+    began = elapsed()
+    memory.paused = frozenset([row[0] for row in (yield Statement("paused_queues"))])
+    slots = _open_slots(request, memory)
     ended: Ended = []
     taken = yield from _recover(request, slots, ended)
     yield from _expire(ended)
-    if any(slots.values()) and request.kinds:
-        taken += yield from _take_due(request, slots)
-    taken.sort(key=lambda row: (row[6], row[17], row[0]))
+    slots = {queue: free for queue, free in slots.items() if free > 0}
+    if slots and request.kinds:
+        taken += yield from _look_and_take(request, slots, memory)
+    memory.swept(began, elapsed())
+    return (yield from _answer(taken, ended))
+
+
+def _look_and_take(request: ClaimRequest, slots: dict[str, int], memory: Memory) -> Plan[Rows]:
+    """Some hundred lanes at a time, from the head; lanes without a job for us hide no other one.
+
+    A look that ends at its bound goes on there next time, after the lanes at the head.
+    """
+    taken: Rows = []
+    memory.look_anew()
+    places = dict.fromkeys(slots, BEFORE_ALL)
+    for number in range(LOOKS):
+        after = Batch(LOOK_COLUMNS, [(queue, *place) for queue, place in places.items()])
+        found = yield Statement("claim_lanes", {"lanes": LANES_AT_ONCE}, after)
+        taken += yield from _take(request, memory.saw_more(found), slots, memory)
+        open_queues = [queue for queue in places if slots[queue] > 0]
+        places = {queue: place for queue, place in _ends(found).items() if queue in open_queues}
+        if number == 0:
+            places = memory.resumed(open_queues, places)
+        if not places:
+            break
+    memory.stopped.update(places)
+    return taken
+
+
+def _ends(found: Rows) -> dict[str, Place]:
+    """The last lane of each queue that may have more of them."""
+    counts = Counter(row[0] for row in found)
+    last = {row[0]: (row[1], row[2]) for row in found}
+    return {queue: place for queue, place in last.items() if counts[queue] >= LANES_AT_ONCE}
+
+
+def _open_slots(request: ClaimRequest, memory: Memory) -> dict[str, int]:
+    return {
+        queue: free
+        for queue, free in request.slots.items()
+        if free > 0 and queue not in memory.paused
+    }
+
+
+def _answer(taken: Rows, ended: Ended) -> Plan[Claim]:
+    """Best first; with the payloads that live beside their rows."""
+    taken.sort(key=BEST)
     large = yield from read_large(row[0] for row in taken if row[5] is None)
     return Claim([rows.claimed(row, large) for row in taken], ended)
 
@@ -47,10 +126,8 @@ def read_large(ids: Iterable[int]) -> Plan[dict[int, str]]:
 
 def _recover(request: ClaimRequest, slots: dict[str, int], ended: Ended) -> Plan[Rows]:
     """Jobs whose lease ran out: again at once and without backoff, or buried, or cancelled."""
-    overdue = yield Statement(
-        "overdue_leases",
-        {"kinds": list(request.kinds), "queues": list(slots), "limit": RECOVERED_AT_ONCE},
-    )
+    asked = {"kinds": list(request.kinds), "queues": list(slots), "limit": RECOVERED_AT_ONCE}
+    overdue = yield Statement("overdue_leases", {**asked, WAITED: 0})
     fates = [(row, _fate(row)) for row in overdue]
     over = [_burial(row, fate) for row, fate in fates if fate is not Recovery.AGAIN]
     if over:
@@ -101,35 +178,50 @@ def _expire(ended: Ended) -> Plan[None]:
     ended += [(str(row[0]), State.CANCELED, "expired") for row in expired]
 
 
-def _take_due(request: ClaimRequest, slots: dict[str, int]) -> Plan[Rows]:
-    """Look which lanes there are, then take from them level by level until the slots are full."""
-    queues = Batch(("queue",), [(queue,) for queue, free in slots.items() if free > 0])
-    found = yield Statement("claim_lanes", {"lanes": LANES_AT_ONCE}, queues)
+def _take(
+    request: ClaimRequest, lanes: list[Lane], slots: dict[str, int], memory: Memory
+) -> Plan[Rows]:
+    """Level by level, best priority first, until the slots are full."""
     taken: Rows = []
-    for level in by_priority(Lane(*row) for row in found):
-        taken += yield from _take_level(request, level, slots)
+    for level in by_priority(lanes):
+        while level and (takes := divide(level, slots, request.turn)):
+            got = yield from _take_shares(request, takes, memory)
+            level = _which_may_have_more(level, takes, got, slots, memory)
+            taken += got
     return taken
 
 
-def _take_level(request: ClaimRequest, level: list[Lane], slots: dict[str, int]) -> Plan[Rows]:
-    """Shares first; what one lane leaves over goes to the others that had more."""
-    taken: Rows = []
-    while level and (takes := divide(level, slots, request.turn)):
-        batch = Batch(
-            ("queue", "priority", "tenant", "take"),
-            [(t.lane.queue, t.lane.priority, t.lane.tenant, t.count) for t in takes],
-        )
-        values = {"kinds": list(request.kinds), **_lease_values(request)}
-        got = yield Statement("claim_take", values, batch)
-        taken += got
-        counts: dict[Lane, int] = {}
-        for row in got:
-            slots[row[4]] -= 1
-            lane = Lane(row[4], row[6], row[7])
-            counts[lane] = counts.get(lane, 0) + 1
-        asked = {take.lane: take.count for take in takes}
-        level = [lane for lane in level if counts.get(lane, 0) == asked.get(lane, 0)]
-    return taken
+def _take_shares(request: ClaimRequest, takes: list[Take], memory: Memory) -> Plan[Rows]:
+    """One share of each lane, from behind its floor, in the order of the index."""
+    values = {"kinds": list(request.kinds), **_lease_values(request)}
+    floor = memory.floor
+    shares = [
+        (one.lane.queue, one.lane.priority, one.lane.tenant, one.count, *floor(one.lane))
+        for one in takes
+    ]
+    got: Rows = yield Statement("claim_take", values, Batch(TAKE_COLUMNS, shares))
+    got.sort(key=POSITION)
+    return got
+
+
+def _which_may_have_more(
+    level: list[Lane], takes: list[Take], got: Rows, slots: dict[str, int], memory: Memory
+) -> list[Lane]:
+    """What one lane leaves over goes to the others that gave all they were asked for."""
+    found = {Lane(*lane): list(part) for lane, part in groupby(sorted(got, key=LANE), key=LANE)}
+    full = {lane for lane in level if lane not in {take.lane for take in takes}}
+    for take in takes:
+        mine = found.get(take.lane, [])
+        slots[take.lane.queue] -= len(mine)
+        memory.took(take.lane, _position(mine), full=len(mine) == take.count)
+        if len(mine) == take.count:
+            full.add(take.lane)
+    return [lane for lane in level if lane in full]
+
+
+def _position(mine: Rows) -> tuple[int, int] | None:
+    """Of the last of them; they are in order."""
+    return (mine[-1][17], mine[-1][0]) if mine else None
 
 
 def _lease_values(request: ClaimRequest) -> dict[str, object]:

@@ -7,37 +7,59 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from typing import Any, TypeVar
 from weakref import WeakSet
 
-from tenure.core.clock import Clock, to_micros
-from tenure.core.errors import CommitUnknown, StoreUnavailable, TenureError
+from tenure.core.clock import Clock, seconds_to_micros, to_micros
+from tenure.core.errors import (
+    CommitUnknown,
+    StoreUnavailable,
+    TenureError,
+    TransactionEnded,
+)
 from tenure.stores.sql.dialect import Dialect, Trouble
 from tenure.stores.sql.queries import Queries, read_sql
-from tenure.stores.sql.statement import Plan, Rows, Statement, drive
+from tenure.stores.sql.statement import WAITED, Plan, Rows, Statement, drive
 
 T = TypeVar("T")
 TRIES = 8
 IDLE_CONNECTIONS = 8
+NOTABLE_WAIT_SECONDS = 0.25
 
 
 class Transaction:
     """An open transaction of ours: runs plans, and the caller's own statements beside them."""
 
-    def __init__(self, database: Database, connection: Any) -> None:
-        self._database = database
-        self.connection = connection
+    def __init__(self, database: Database, connection: Any, waited: float = 0.0) -> None:
+        self.database = database
+        self.waited = waited
+        self._connection = connection
+
+    @property
+    def connection(self) -> Any:
+        """The driver's, until the transaction ends: then it is somebody else's."""
+        if self._connection is None:
+            raise TransactionEnded
+        return self._connection
 
     def run(self, statement: Statement) -> Rows:
         """One statement of ours."""
-        return self._database.execute(self.connection, statement)
+        if WAITED in statement.values:
+            values = {**statement.values, WAITED: seconds_to_micros(self.waited)}
+            statement = replace(statement, values=values)
+        return self.database.execute(self.connection, statement)
 
     def execute(self, sql: str, parameters: Any = ()) -> Any:
         """The caller's own statement, in the driver's parameter style; answers the cursor."""
         cursor = self.connection.cursor()
         cursor.execute(sql, parameters)
         return cursor
+
+    def end(self) -> None:
+        """Nothing more goes through here."""
+        self._connection = None
 
 
 class Database:
@@ -55,9 +77,21 @@ class Database:
 
     def run(self, plan: Callable[[], Plan[T]]) -> T:
         """A plan in a transaction of its own, again where the database asks for it."""
+        return self._again(plan, self.transaction)
+
+    def run_loose(self, plan: Callable[[], Plan[T]]) -> T:
+        """A plan whose statements need no transaction around them, where the database can do so."""
+        return self._again(plan, self._no_transaction if self.dialect.loose else self.transaction)
+
+    def _again(
+        self,
+        plan: Callable[[], Plan[T]],
+        transaction: Callable[[float], AbstractContextManager[Transaction]],
+    ) -> T:
+        asked = self.elapsed()
         for attempt in range(1, TRIES + 1):
             try:
-                with self.transaction() as tx:
+                with transaction(asked) as tx:
                     return drive(plan(), tx)
             except TenureError:
                 raise
@@ -66,6 +100,11 @@ class Database:
                     raise
                 time.sleep(random.uniform(0.001, 0.005) * 2**attempt)  # noqa: S311
         raise AssertionError("unreachable")
+
+    @contextmanager
+    def _no_transaction(self, asked: float) -> Iterator[Transaction]:
+        with self._connection(lambda _: None) as connection, self._named_errors():
+            yield Transaction(self, connection)
 
     def read(self, statement: Statement) -> Rows:
         """One reading statement, outside a transaction; again where a kept connection was stale."""
@@ -80,19 +119,32 @@ class Database:
             return self.execute(connection, statement)
 
     @contextmanager
-    def transaction(self) -> Iterator[Transaction]:
-        """Commits at the end of the block, rolls back where it raises."""
+    def transaction(self, asked: float | None = None) -> Iterator[Transaction]:
+        """Commits at the end of the block, rolls back where it raises; `asked` is when we came."""
+        asked = self.elapsed() if asked is None else asked
         with self._connection(self.dialect.begin) as connection:
+            tx = Transaction(self, connection, self._waited(asked))
             try:
-                yield Transaction(self, connection)
+                yield tx
             except BaseException as error:
                 self._roll_back(connection, error)
                 raise
+            finally:
+                tx.end()
             self._commit(connection)
+
+    def _waited(self, asked: float) -> float:
+        """While we waited for the one writer nobody else could renew a lease either."""
+        waited = self.elapsed() - asked
+        return waited if self.dialect.single_writer and waited > NOTABLE_WAIT_SECONDS else 0.0
 
     def execute(self, connection: Any, statement: Statement) -> Rows:
         """One statement on a connection, with the clock bound where one was given."""
         return self.dialect.execute(connection, self.queries, self.stamp(statement))
+
+    def elapsed(self) -> float:
+        """Seconds on the clock that leases are judged by, as far as it can be told from here."""
+        return time.monotonic() if self.clock is None else self.clock.now().timestamp()
 
     def stamp(self, statement: Statement) -> Statement:
         """The statement with the test's clock in it; unchanged with the database's own."""

@@ -20,11 +20,18 @@ class Trouble(Enum):
 
 
 class Dialect(Protocol):
-    """One database. Only this and the `.sql` files differ."""
+    """One database. Only this and the `.sql` files differ.
+
+    single_writer: while one transaction writes, nobody else can.
+    fused: settle and claim go in one transaction; else they overlap on two connections.
+    loose: a query is one statement, so that it needs no transaction around it.
+    """
 
     name: str
     package: str
     single_writer: bool
+    fused: bool
+    loose: bool
 
     def connect(self) -> Any:
         """A new connection in autocommit mode, set up for our use."""

@@ -27,7 +27,8 @@ from tenure.stores.contract import (
 from tenure.stores.sql import add, change, claim, rows, settle
 from tenure.stores.sql.caller import run_in, run_in_async
 from tenure.stores.sql.database import Database
-from tenure.stores.sql.statement import Statement
+from tenure.stores.sql.memory import Memories, Memory
+from tenure.stores.sql.statement import Plan, Statement
 from tenure.stores.sql.where import conditions
 
 LAST_ID = 2**63 - 1
@@ -38,22 +39,44 @@ class SqlJobs:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.memories = Memories()
 
     def add(self, jobs: Sequence[NewJob], tx: Any = None) -> list[Added]:
         """All or none."""
         if not jobs:
             return []
+        self.memories.learn(jobs)
+        if tx is None and all(rows.is_plain(job) for job in jobs):
+            return self._database.run_loose(partial(add.add, jobs))
         return run_in(self._database, tx, partial(add.add, jobs))
 
     async def add_async(self, jobs: Sequence[NewJob], tx: Any) -> list[Added]:
         """All or none, in the caller's async transaction."""
         if not jobs:
             return []
+        self.memories.learn(jobs)
         return await run_in_async(self._database, tx, partial(add.add, jobs))
 
     def claim(self, request: ClaimRequest) -> Claim:
         """Due jobs and abandoned ones."""
-        return self._database.run(partial(claim.claim, request))
+        memory, elapsed = self.memories.of(request.owner, request.kinds), self._database.elapsed
+        if self._database.dialect.loose and not memory.sweep_due(elapsed()):
+            known = self._database.run_loose(partial(claim.claim_known, request, memory))
+            if known.jobs or not memory.may_sweep(elapsed()):
+                return known
+            return self._database.run(partial(claim.sweep, request, memory, elapsed))
+        return self._database.run(partial(claim.claim, request, memory, elapsed))
+
+    def exchange(
+        self,
+        settlements: Sequence[Settlement],
+        reports: Sequence[Report],
+        request: ClaimRequest | None,
+    ) -> tuple[frozenset[str], Claim]:
+        """Settle what is done, then claim what is next, in one transaction."""
+        memory = None if request is None else self.memories.of(request.owner, request.kinds)
+        plan = partial(settle_and_claim, settlements, reports, request, memory, self._database)
+        return self._database.run(plan)
 
     def extend(self, leases: Sequence[Lease], seconds: float) -> Extension:
         """Longer leases."""
@@ -69,6 +92,8 @@ class SqlJobs:
         """The end of runs."""
         if not settlements:
             return frozenset()
+        if tx is None and all(item.entry is None for item in settlements):
+            return self._database.run_loose(partial(settle.settle, settlements))
         return run_in(self._database, tx, partial(settle.settle, settlements))
 
     async def settle_async(self, settlements: Sequence[Settlement], tx: Any) -> frozenset[str]:
@@ -104,6 +129,7 @@ class SqlJobs:
         self, where: JobFilter, change_: Change, after: str | None = None, limit: int = 500
     ) -> Changed:
         """One chunk."""
+        self.memories.forget()
         return self._database.run(partial(change.change, where, change_, after, limit))
 
     def purge(self, where: JobFilter, before: datetime, limit: int = 500) -> int:
@@ -121,6 +147,24 @@ class SqlJobs:
         number = rows.row_id(job_id) or 0
         found = self._database.read(Statement("job_logs", {"id": number, "limit": limit}))
         return [rows.log_line(row) for row in found]
+
+
+def settle_and_claim(
+    settlements: Sequence[Settlement],
+    reports: Sequence[Report],
+    request: ClaimRequest | None,
+    memory: Memory | None,
+    database: Database,
+) -> Plan[tuple[frozenset[str], Claim]]:
+    """The plan of an exchange. Renewals, reports and endings come before any recovery."""
+    if reports:
+        yield from settle.report(reports)
+    applied = frozenset[str]()
+    if settlements:
+        applied = yield from settle.settle(settlements)
+    if request is None or memory is None:
+        return applied, Claim()
+    return applied, (yield from claim.claim(request, memory, database.elapsed))
 
 
 def _position(after: str | None) -> int:

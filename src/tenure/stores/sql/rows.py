@@ -45,6 +45,11 @@ def is_large(payload: str) -> bool:
     return len(payload) > INLINE_BYTES
 
 
+def is_plain(job: NewJob) -> bool:
+    """Whether one statement adds it: no key to settle, no payload to put apart."""
+    return job.key is None and not is_large(job.payload)
+
+
 def new_job(job: NewJob) -> Row:
     """The values of JOB_COLUMNS."""
     return (
@@ -107,7 +112,7 @@ def claimed(row: Row, large: Mapping[int, str]) -> ClaimedJob:
         correlation_id=row[13],
         trace=row[14],
         cancel_requested=bool(row[15]),
-        started_at=from_micros(row[16]),
+        started_micros=row[16],
     )
 
 

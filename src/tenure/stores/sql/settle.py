@@ -56,15 +56,22 @@ def extend(leases: Sequence[Lease], seconds: float) -> Plan[Extension]:
 
 
 def report(reports: Sequence[Report]) -> Plan[frozenset[str]]:
-    """Progress and lines of those still held; the ids of the others come back."""
+    """Progress and lines of those still held; the ids of the others come back.
+
+    What is locked at this moment is passed over: held, but its news are lost.
+    """
     in_order = sorted(reports, key=lambda item: int(item.lease.job_id))
     news = [(int(r.lease.job_id), r.lease.fence, r.progress, r.note) for r in in_order]
-    held = yield Statement("report_progress", batch=Batch(PROGRESS_COLUMNS, news))
-    known = {str(row[0]) for row in held}
-    lines = [line for item in reports if item.lease.job_id in known for line in _lines(item)]
+    told = yield Statement("report_progress", batch=Batch(PROGRESS_COLUMNS, news))
+    written = {row[0] for row in told}
+    lines = [line for item in reports for line in _lines(item) if line[0] in written]
     if lines:
         yield Statement("add_logs", batch=Batch(LOG_COLUMNS, lines))
-    return frozenset(item.lease.job_id for item in reports) - known
+    left = [(line[0], line[1]) for line in news if line[0] not in written]
+    if not left:
+        return frozenset()
+    held = {row[0] for row in (yield Statement("held_leases", batch=Batch(LEASE_COLUMNS, left)))}
+    return frozenset(str(job_id) for job_id, _ in left if job_id not in held)
 
 
 def _lines(item: Report) -> Iterator[Row]:

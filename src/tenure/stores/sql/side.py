@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -23,10 +23,11 @@ def one(statement: Statement) -> Plan[Rows]:
 
 
 class SqlQueues:
-    """See `tenure.stores.contract.QueueStore`."""
+    """See `tenure.stores.contract.QueueStore`. `changed` is called after a pause or resume."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, changed: Callable[[], None]) -> None:
         self._database = database
+        self._changed = changed
 
     def pause(self, name: str, actor: str) -> None:
         """Stop claiming from it."""
@@ -39,6 +40,7 @@ class SqlQueues:
     def _set(self, name: str, paused: bool, actor: str) -> None:
         values = {"name": name, "paused": int(paused), "actor": actor}
         self._database.run(partial(one, Statement("pause_queue", values)))
+        self._changed()
 
     def list(self) -> Sequence[QueueState]:
         """Those ever paused."""

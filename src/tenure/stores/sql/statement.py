@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 T = TypeVar("T")
 Item = TypeVar("Item")
 STATEMENT_BYTES = 4_000_000
+WAITED = "waited"
 Row = tuple[Any, ...]
 Rows = list[Row]
 
@@ -23,7 +24,10 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """The name of a query in the `.sql` files, its values, and the conditions put in `{where}`."""
+    """The name of a query in the `.sql` files, its values, and the conditions put in `{where}`.
+
+    A value called WAITED becomes the microseconds that its transaction waited to begin.
+    """
 
     name: str
     values: Mapping[str, Any] = field(default_factory=dict)

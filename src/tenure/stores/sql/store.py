@@ -34,12 +34,17 @@ class SqlStore:
         self.database = Database(dialect, clock)
         self.migrations = Migrations(self.database)
         self.jobs = SqlJobs(self.database)
-        self.queues = SqlQueues(self.database)
+        self.queues = SqlQueues(self.database, self.jobs.memories.forget)
         self.locks = SqlLocks(self.database)
         self.records = SqlRecords(self.database)
         self._auto_migrate = auto_migrate
         self._checked = False
         self.database.before_use = self._check
+
+    @property
+    def fused(self) -> bool:
+        """Whether settle and claim are better done in one transaction."""
+        return self.database.dialect.fused
 
     def now(self) -> datetime:
         """The store's clock."""

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from tenure.core.clock import to_micros
+from tenure.core.errors import OptionError
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS
 from tenure.stores.sql.rows import CODES, row_id
@@ -36,5 +37,12 @@ def _value(name: str, value: Any) -> Any:
     if name == "states":
         return [CODES[state] for state in value]
     if isinstance(value, datetime):
-        return to_micros(value)
+        return moment(name, value)
     return list(value) if isinstance(value, tuple) else value
+
+
+def moment(name: str, value: datetime) -> int:
+    """As stored. A time without a zone could be any of twenty-four."""
+    if value.utcoffset() is None:
+        raise OptionError(f"{name} must have a time zone: write datetime.now(UTC), not {value!r}")
+    return to_micros(value)

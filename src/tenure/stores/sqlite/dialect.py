@@ -9,6 +9,7 @@ import json
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -80,6 +81,8 @@ class SqliteDialect:
     name = "sqlite"
     package = "tenure.stores.sqlite"
     single_writer = True
+    fused = True
+    loose = False
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -95,7 +98,7 @@ class SqliteDialect:
                 cached_statements=256,
                 factory=Connection,
             )
-            connection.execute("PRAGMA journal_mode = WAL")
+            _patiently(connection, "PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
         except sqlite3.DatabaseError as error:
@@ -198,6 +201,20 @@ class SqliteDialect:
         if held is not None:
             connection.gate = None
             held.leave()
+
+
+def _patiently(connection: Connection, sql: str) -> None:
+    """The one statement that does not wait for others: two that open a new file at once."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute(sql)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def check_version(found: tuple[int, ...]) -> None:

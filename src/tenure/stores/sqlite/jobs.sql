@@ -104,7 +104,7 @@ SELECT name FROM tenure_queues WHERE paused = 1
 -- Running jobs whose holder went silent and that this worker may take, bury or cancel.
 SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, queue
 FROM tenure_jobs
-WHERE state = 1 AND lease_until < {now}
+WHERE state = 1 AND lease_until < {now} - :waited
     AND (attempt >= max_attempts OR cancel_requested = 1
         OR (kind IN (SELECT value FROM json_each(:kinds))
             AND queue IN (SELECT value FROM json_each(:queues))))
@@ -127,11 +127,17 @@ RETURNING id
 
 -- name: claim_lanes
 -- each
--- The lanes of one queue, by jumping through the due index from one lane to the next. An equal
--- prefix and one scalar bound: a row comparison would walk through the whole lane.
+-- The lanes of one queue behind a place, by jumping through the due index from one lane to the
+-- next; and whether their first job is due. An equal prefix and one scalar bound: a row comparison
+-- would walk through the whole lane.
 WITH RECURSIVE lane (id) AS (
-    SELECT (SELECT j.id FROM tenure_jobs j WHERE j.queue = :queue AND j.state = 0 AND j.hold = 0
-        ORDER BY j.priority, j.tenant, j.run_at, j.id LIMIT 1)
+    SELECT coalesce(
+        (SELECT j.id FROM tenure_jobs j WHERE j.queue = :queue AND j.priority = :after_priority
+            AND j.tenant > :after_tenant AND j.state = 0 AND j.hold = 0
+            ORDER BY j.tenant, j.run_at, j.id LIMIT 1),
+        (SELECT j.id FROM tenure_jobs j WHERE j.queue = :queue AND j.priority > :after_priority
+            AND j.state = 0 AND j.hold = 0
+            ORDER BY j.priority, j.tenant, j.run_at, j.id LIMIT 1))
     UNION ALL
     SELECT coalesce(
         (SELECT n.id FROM tenure_jobs n WHERE n.queue = :queue AND n.priority = j.priority
@@ -143,17 +149,18 @@ WITH RECURSIVE lane (id) AS (
     FROM lane JOIN tenure_jobs j ON j.id = lane.id
     LIMIT :lanes
 )
-SELECT j.queue, j.priority, j.tenant FROM lane JOIN tenure_jobs j ON j.id = lane.id
+SELECT j.queue, j.priority, j.tenant, j.run_at <= {now} FROM lane JOIN tenure_jobs j ON j.id = lane.id
 
 -- name: claim_take
 -- each
--- The best due jobs of one lane; expired ones are left to expire_jobs.
+-- The best due jobs of one lane, from behind its floor; expired ones are left to expire_jobs.
 UPDATE tenure_jobs SET state = 1, attempt = attempt + 1, fence = fence + 1,
     lease_owner = :owner, lease_until = {now} + :lease, started_at = {now},
     progress = NULL, progress_note = NULL
 WHERE id IN (SELECT id FROM tenure_jobs
     WHERE queue = :queue AND priority = :priority AND tenant = :tenant AND state = 0 AND hold = 0
-        AND run_at <= {now} AND kind IN (SELECT value FROM json_each(:kinds))
+        AND run_at <= {now} AND (run_at, id) > (:floor_run_at, :floor_id)
+        AND kind IN (SELECT value FROM json_each(:kinds))
         AND (expires_at IS NULL OR started_at IS NOT NULL OR expires_at > {now})
     ORDER BY run_at, id LIMIT :take)
 RETURNING {claimed}
@@ -173,6 +180,11 @@ FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS progress, v
     FROM json_each(:rows)) s
 WHERE tenure_jobs.id = s.id AND tenure_jobs.fence = s.fence AND +tenure_jobs.state = 1
 RETURNING tenure_jobs.id
+
+-- name: held_leases
+-- Which of these still hold, whoever has their rows locked.
+SELECT j.id FROM json_each(:rows) r CROSS JOIN tenure_jobs j
+WHERE j.id = r.value ->> 0 AND j.fence = r.value ->> 1 AND +j.state = 1
 
 -- name: add_logs
 -- Lines of jobs whose fence report_progress has just checked in this transaction.

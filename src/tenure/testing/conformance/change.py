@@ -160,3 +160,19 @@ def test_a_cancel_and_a_claim_at_once_agree(store: Store) -> None:
     running = store.jobs.page(JobFilter(states=(State.RUNNING,)), limit=100).rows
     assert len(running) + count_of(store, states=(State.CANCELED,)) == 60
     assert len(running) == answers[1]
+
+
+@promise(2, 3)
+def test_every_cancel_beside_a_busy_claimer_is_heard(store: Store) -> None:
+    ids = add_jobs(store, 150)
+
+    def cancel_or_claim(number: int) -> list[str]:
+        if number == 0:
+            return [job_id for job_id in ids if cancel(store, job_id).changed != 1]
+        return [job_id for _ in ids for job_id in claim_ids(store, slots=1)]
+
+    unheard, claimed = at_once(2, cancel_or_claim)
+
+    assert unheard == []
+    assert isinstance(claimed, list)
+    assert all(job_of(store, job_id).cancel_requested for job_id in claimed)

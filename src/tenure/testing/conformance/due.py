@@ -8,6 +8,7 @@ from tenure.core.job import NewJob, State
 from tenure.stores.contract import Move, Store
 from tenure.testing.conformance.promise import promise
 from tenure.testing.conformance.steps import (
+    HOUR,
     add,
     add_job,
     add_jobs,
@@ -15,6 +16,7 @@ from tenure.testing.conformance.steps import (
     claim_all,
     claim_ids,
     claim_one,
+    claim_until,
     count_of,
     entries_of,
     job_of,
@@ -141,8 +143,7 @@ def test_expired_jobs_do_not_hide_others(store: Store, tempo: Tempo) -> None:
     alive = add_job(store)
 
     assert claim_ids(store, slots=1) == [alive]
-    claim(store)
-    assert count_of(store, states=(State.CANCELED,)) == 150
+    claim_until(store, lambda: count_of(store, states=(State.CANCELED,)) == 150)
 
 
 @promise(5, 14)
@@ -170,3 +171,24 @@ def test_a_moment_far_ahead_is_kept(store: Store) -> None:
 
     assert job_of(store, added.id).run_at == far
     assert entries_of(store, added.id) == []
+
+
+@promise(8)
+def test_lanes_with_nothing_due_do_not_hide_the_ones_behind_them(store: Store) -> None:
+    later = [NewJob(kind="work", tenant=f"t{n:04}", delay_seconds=HOUR) for n in range(300)]
+    unknown = [NewJob(kind="unknown", tenant=f"u{n:04}") for n in range(300)]
+    add(store, *later, *unknown)
+    second = add_job(store, tenant="zzz", priority=3)
+    first = add_job(store, tenant="zzz")
+
+    assert claim_ids(store, owner="one", slots=1) == [first]
+    assert claim_ids(store, owner="two", slots=1) == [second]
+
+
+@promise(8)
+def test_a_look_that_is_bounded_goes_on_next_time(store: Store) -> None:
+    names = [f"t{number:04}" for number in range(2300)]
+    add(store, *[NewJob(kind="work", tenant=name, delay_seconds=HOUR) for name in names])
+    hidden = add_job(store, tenant="zzz")
+
+    claim_until(store, lambda: state_of(store, hidden) is State.RUNNING)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
+from tenure.core.errors import OptionError
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, FINAL_STATES, OPEN_STATES, State
 from tenure.stores.contract import Store
@@ -128,3 +131,11 @@ def test_a_value_is_never_read_as_sql(store: Store) -> None:
 
     assert ids_of(store, tenant=odd) == ids_of(store, kinds=(odd, "%", "_")) == []
     assert JobFilter().empty
+
+
+@pytest.mark.parametrize("name", ["created_after", "created_before", "finished_before"])
+def test_a_time_without_a_zone_is_refused(store: Store, name: str) -> None:
+    naive: Any = {name: store.now().replace(tzinfo=None)}
+
+    with pytest.raises(OptionError, match=f"{name} must have a time zone"):
+        store.jobs.count(JobFilter(**naive))

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from tenure.core.errors import OptionError
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, State
 from tenure.stores.contract import LogLine, Report, Store
@@ -126,3 +127,11 @@ def test_a_holder_of_a_purged_job_changes_nothing(store: Store) -> None:
     assert settle_done(store, job) == []
     assert store.jobs.extend([job.lease], 60).lost == {job.id}
     assert store.jobs.report([Report(lease=job.lease, lines=[LogLine("x")])]) == {job.id}
+
+
+def test_a_purge_wants_to_know_the_time_zone(store: Store) -> None:
+    done = finished_job(store)
+
+    with pytest.raises(OptionError, match="before must have a time zone"):
+        store.jobs.purge(JobFilter(), store.now().replace(tzinfo=None))
+    assert ids_of(store) == [done]

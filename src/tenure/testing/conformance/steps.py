@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -68,6 +69,14 @@ def claim_all(store: Store, **options: Any) -> list[ClaimedJob]:
 def claim_ids(store: Store, **options: Any) -> list[str]:
     """The ids that one claim brings, best first."""
     return [job.id for job in claim_all(store, **options)]
+
+
+def claim_until(store: Store, condition: Callable[[], bool]) -> None:
+    """Claim again and again: each ends a bounded number of jobs, and a dear look has to wait."""
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline, "not even after many claims"
+        claim(store)
 
 
 def claim_one(store: Store, owner: str = "worker", seconds: float = HOUR) -> ClaimedJob:

@@ -1,0 +1,131 @@
+"""What a worker has learnt of the due index: its lanes, and how far it has got in each.
+
+The floor of a lane is the position of the last claim: the next one starts behind it and does not
+walk again over entries that are dead or not for us. A sweep from the head finds what a floor
+passes over; it may take a twentieth of the time, so that a bloated index cannot eat the worker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from tenure.core.job import NewJob
+from tenure.core.shares import Lane
+from tenure.stores.sql.statement import Rows
+
+Floor = tuple[int, int]
+HEAD: Floor = (-1, -1)
+Place = tuple[int, str]
+BEFORE_ALL: Place = (-(2**40), "")
+SWEEP_EVERY = 1.0
+CHEAP_SECONDS = 0.005
+SHARE = 20
+DRAINED_KEPT = 16
+MEMORIES_KEPT = 32
+
+
+class Memory:
+    """One worker's knowledge. Wrong or missing knowledge costs time, never a job.
+
+    `live` lanes gave all that was asked of them; `drained` ones did not, and are asked only for
+    what the others leave over. `stopped` is where a look came to its bound, by queue.
+    """
+
+    def __init__(self) -> None:
+        self.live: dict[Lane, Floor] = {}
+        self.drained: dict[Lane, Floor] = {}
+        self.stopped: dict[str, Place] = {}
+        self.paused: frozenset[str] = frozenset()
+        self._swept_at: float | None = None
+        self._sweep_seconds = 0.0
+
+    def sweep_due(self, now: float) -> bool:
+        """Nobody has looked from the head for a while."""
+        return self._swept_at is None or now - self._swept_at >= SWEEP_EVERY
+
+    def may_sweep(self, now: float) -> bool:
+        """A cheap look is always welcome; a dear one waits twenty times as long as it took."""
+        if self._swept_at is None or self._sweep_seconds < CHEAP_SECONDS:
+            return True
+        return now - self._swept_at >= min(SWEEP_EVERY, self._sweep_seconds * SHARE)
+
+    def swept(self, began: float, ended: float) -> None:
+        """A look from the head took so long."""
+        self._swept_at = ended
+        self._sweep_seconds = ended - began
+
+    def learn(self, jobs: Iterable[NewJob]) -> None:
+        """Jobs were added in this process: their lanes are worth a look without a sweep."""
+        for job in jobs:
+            lane = Lane(job.queue, job.priority, job.tenant)
+            if job.run_at is not None:
+                self.live[lane] = HEAD
+            elif lane not in self.live:
+                self.live[lane] = self.drained.get(lane, HEAD)
+
+    def forget(self) -> None:
+        """Jobs were moved about: look from the head next time."""
+        self.live, self.drained = {}, {}
+        self._swept_at = None
+
+    def look_anew(self) -> None:
+        """What is live now is to be seen again; a few lanes keep their floors if it is not."""
+        before = self.drained | self.live
+        self.live = {}
+        self.drained = dict(list(before.items())[-DRAINED_KEPT:])
+
+    def saw_more(self, found: Rows) -> list[Lane]:
+        """Lanes in their order; the answer are those that have something due."""
+        lanes = [(Lane(*row[:3]), row[3]) for row in found]
+        due = [lane for lane, is_due in lanes if is_due]
+        self.live.update(dict.fromkeys(due, HEAD))
+        for lane, is_due in lanes:
+            if not is_due:
+                self.took(lane, None, full=False)
+        return due
+
+    def resumed(self, queues: Iterable[str], places: Mapping[str, Place]) -> dict[str, Place]:
+        """Where to look after the head; a place is good for one time."""
+        stopped = {queue: self.stopped.pop(queue, BEFORE_ALL) for queue in queues}
+        return {queue: max(place, stopped[queue]) for queue, place in places.items()}
+
+    def floor(self, lane: Lane) -> Floor:
+        """Where to start in a lane."""
+        return self.live.get(lane) or self.drained.get(lane) or HEAD
+
+    def took(self, lane: Lane, last: Floor | None, *, full: bool) -> None:
+        """Where the claim ended, and whether there may be more."""
+        floor = max(last or HEAD, self.floor(lane))
+        self.live.pop(lane, None)
+        self.drained.pop(lane, None)
+        if full:
+            self.live[lane] = floor
+        elif len(self.drained) < DRAINED_KEPT:
+            self.drained[lane] = floor
+
+
+class Memories:
+    """One memory per worker and the kinds it knows; the oldest go when there are many."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, frozenset[str]], Memory] = {}
+
+    def of(self, owner: str, kinds: Iterable[str]) -> Memory:
+        """What this worker has learnt so far."""
+        name = (owner, frozenset(kinds))
+        found = self._found.get(name)
+        if found is None:
+            while len(self._found) >= MEMORIES_KEPT:
+                self._found.pop(next(iter(self._found)), None)
+            found = self._found[name] = Memory()
+        return found
+
+    def learn(self, jobs: Sequence[NewJob]) -> None:
+        """Jobs were added in this process."""
+        for memory in list(self._found.values()):
+            memory.learn(jobs)
+
+    def forget(self) -> None:
+        """Jobs or queues were changed by hand: claims look anew."""
+        for memory in list(self._found.values()):
+            memory.forget()
