@@ -10,6 +10,7 @@ from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, FINAL_STATES, State
 from tenure.stores.contract import Change, Changed, Move
 from tenure.stores.sql import rows
+from tenure.stores.sql.settle import LOG_COLUMNS
 from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
 from tenure.stores.sql.where import conditions, moment
 
@@ -40,7 +41,9 @@ def _move(locked: Rows, move: Change) -> Plan[set[int]]:
     asking = [row[0] for row in locked if move.move is Move.CANCEL and row[1] == RUNNING]
     done: set[int] = set()
     if asking:
-        done = {row[0] for row in (yield Statement("move_request_cancel", {"ids": asking}))}
+        asked = yield Statement("move_request_cancel", {"ids": asking})
+        done = {row[0] for row in asked}
+        yield from _note_who_asked(asked, move.actor)
     ids = [row[0] for row in locked if row[0] not in done]
     if not ids:
         return done
@@ -49,6 +52,13 @@ def _move(locked: Rows, move: Change) -> Plan[set[int]]:
         lines = [(row[0], row[1], 0, ENTRIES[move.move], move.actor, None) for row in moved]
         yield Statement("add_history", batch=Batch(rows.HISTORY_COLUMNS, lines))
     return done | {row[0] for row in moved}
+
+
+def _note_who_asked(asked: Rows, actor: str) -> Plan[None]:
+    """The history line will be the holder's; who asked stands among the job's lines."""
+    lines = [(row[0], row[1], None, "warning", f"cancel asked for by {actor}") for row in asked]
+    if lines:
+        yield Statement("add_logs", batch=Batch(LOG_COLUMNS, lines))
 
 
 def _position(after: str | None) -> int:

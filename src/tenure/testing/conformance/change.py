@@ -78,6 +78,15 @@ def test_a_job_that_ended_otherwise_cannot_be_cancelled(store: Store, state: Sta
     assert state_of(store, job_id) is state
 
 
+def test_who_asked_a_running_job_to_stop_stands_among_its_lines(store: Store) -> None:
+    job = start_job(store)
+    change = Change(move=Move.CANCEL, actor="alice")
+
+    store.jobs.change(JobFilter(ids=(job.id,)), change)
+
+    assert [line.message for line in store.jobs.logs(job.id)] == ["cancel asked for by alice"]
+
+
 @promise(3)
 def test_a_cancel_of_a_waiting_job_raises_the_fence(store: Store) -> None:
     job_id = add_job(store)
