@@ -109,7 +109,7 @@ class Campaign:
         deadline = time.monotonic() + self.plan.limit_seconds
         moved, looked = time.monotonic(), 0.0
         while time.monotonic() < min(deadline, moved + STALL_SECONDS):
-            if self._step():
+            if self._step() or self._sleeping or self._to_pause:
                 moved = time.monotonic()
             if any(self.starts[job] > POISON_ATTEMPTS for job in self.poison):
                 return

@@ -17,7 +17,7 @@ from tests.crash.verdict import Verdict, judge
 pytestmark = pytest.mark.crash
 
 FULL = Plan(
-    work=1_811, inside=70, outside=95, pauses=16, poison=8, spread_seconds=12, limit_seconds=100
+    work=1_815, inside=70, outside=95, pauses=12, poison=8, spread_seconds=12, limit_seconds=100
 )
 SMALL = Plan(work=40, inside=6, outside=4, pauses=4, poison=2, spread_seconds=2, limit_seconds=30)
 SYMPTOMS = {

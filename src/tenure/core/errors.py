@@ -11,7 +11,7 @@ TenureError
 │   └── UrlError                   the database URL cannot be understood
 ├── UsageError                     the call is made in the wrong place
 │   ├── OutsideTransaction         a transaction is open here and the call is not in it
-│   ├── TransactionEnded           a transaction is used after its block
+│   │   └── TransactionEnded       that transaction has ended already
 │   ├── SyncCallOnLoop             a blocking call on a running event loop
 │   ├── SettledTwice               a second settlement of one run
 │   └── NeedsImmediate             SQLite: a read transaction cannot become a writing one
@@ -130,15 +130,14 @@ class OutsideTransaction(UsageError):
         )
 
 
-class TransactionEnded(UsageError):
+class TransactionEnded(OutsideTransaction):
     """A transaction is used after its block has ended."""
 
     code = "transaction_ended"
 
     def __init__(self) -> None:
-        super().__init__(
-            "this transaction has ended: use tx inside its own with block, not after it"
-        )
+        text = "this transaction has ended: use tx inside its own with block, not after it"
+        UsageError.__init__(self, text)
 
 
 class SyncCallOnLoop(UsageError):
