@@ -52,10 +52,14 @@ class ClaimRequest:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a claim brought, and what it ended on the way: abandoned jobs, expired ones."""
+    """What a claim brought, and what it ended on the way: abandoned jobs, expired ones.
+
+    `again` says which of them their last holder left behind.
+    """
 
     jobs: Sequence[ClaimedJob] = ()
     ended: Sequence[tuple[str, State, str]] = ()
+    again: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

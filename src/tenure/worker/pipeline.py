@@ -156,6 +156,8 @@ class Pipeline:
             self._app.signals.emit("job.ended", id=job_id, state=state, reason=reason)
         trusted = self.heartbeat.trusted_until(asked_at)
         for claimed in claim.jobs:
+            if claimed.id in claim.again:
+                self._slots.lanes[claimed.queue].be_careful()
             self._accept(claimed, trusted)
         return list(claim.jobs)
 

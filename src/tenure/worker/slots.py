@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Mapping
 
@@ -11,23 +12,31 @@ from tenure.worker.run import Run
 MOST_WAITING = 200
 AHEAD_SECONDS = 0.02
 SMOOTHING = 0.1
+CAREFUL_SECONDS = 10.0
 
 
 class Lane:
     """The slots of one queue, what waits for them, and how long its handlers take."""
 
-    __slots__ = ("busy", "seconds", "size", "waiting")
+    __slots__ = ("busy", "careful_until", "seconds", "size", "waiting")
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.busy = 0
         self.waiting: deque[Run] = deque()
         self.seconds: float | None = None
+        self.careful_until = 0.0
+
+    def be_careful(self) -> None:
+        """A job came whose last holder did not survive it."""
+        self.careful_until = time.monotonic() + CAREFUL_SECONDS
 
     @property
     def ahead(self) -> int:
-        """How many jobs to have at hand: what the slots get through in 20 ms. None of long ones."""
-        if self.seconds is None:
+        """How many jobs to have at hand: what the slots get through in 20 ms. None of long ones,
+        and none soon after a crash: a worker that dies takes an attempt from all it has claimed.
+        """
+        if self.seconds is None or time.monotonic() < self.careful_until:
             return 0
         return min(MOST_WAITING, int(self.size * AHEAD_SECONDS / max(self.seconds, 1e-6)))
 

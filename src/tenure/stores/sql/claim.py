@@ -54,7 +54,7 @@ def claim_known(request: ClaimRequest, memory: Memory) -> Plan[Claim]:
     taken = yield from _take(request, [x for x in memory.live if x.queue in slots], slots, memory)
     if drained and any(free > 0 for free in slots.values()):
         taken += yield from _take(request, drained, slots, memory)
-    return (yield from _answer(taken, []))
+    return (yield from _answer(taken))
 
 
 def sweep(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Claim]:
@@ -64,12 +64,13 @@ def sweep(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Claim
     slots = _open_slots(request, memory)
     ended: Ended = []
     taken = yield from _recover(request, slots, ended)
+    again = frozenset(str(row[0]) for row in taken)
     yield from _expire(ended)
     slots = {queue: free for queue, free in slots.items() if free > 0}
     if slots and request.kinds:
         taken += yield from _look_and_take(request, slots, memory)
     memory.swept(began, elapsed())
-    return (yield from _answer(taken, ended))
+    return (yield from _answer(taken, ended, again))
 
 
 def _look_and_take(request: ClaimRequest, slots: dict[str, int], memory: Memory) -> Plan[Rows]:
@@ -109,11 +110,13 @@ def _open_slots(request: ClaimRequest, memory: Memory) -> dict[str, int]:
     }
 
 
-def _answer(taken: Rows, ended: Ended) -> Plan[Claim]:
+def _answer(
+    taken: Rows, ended: Sequence[tuple[str, State, str]] = (), again: frozenset[str] = frozenset()
+) -> Plan[Claim]:
     """Best first; with the payloads that live beside their rows."""
     taken.sort(key=BEST)
     large = yield from read_large(row[0] for row in taken if row[5] is None)
-    return Claim([rows.claimed(row, large) for row in taken], ended)
+    return Claim([rows.claimed(row, large) for row in taken], ended, again)
 
 
 def read_large(ids: Iterable[int]) -> Plan[dict[int, str]]:

@@ -39,6 +39,18 @@ def test_a_lease_that_ran_out_is_claimed_again_at_once(store: Store, tempo: Temp
     assert second.started_at > first.started_at
 
 
+@promise(1)
+def test_a_claim_says_what_its_last_holder_left_behind(store: Store, tempo: Tempo) -> None:
+    left = start_job(store, seconds=tempo.lease)
+    fresh = add_job(store)
+    tempo.passes(31)
+
+    got = claim(store, owner="b")
+
+    assert {job.id for job in got.jobs} == {left.id, fresh}
+    assert got.again == {left.id}
+
+
 @promise(3)
 def test_a_late_worker_cannot_settle_an_overtaken_lease(store: Store, tempo: Tempo) -> None:
     add_job(store)
