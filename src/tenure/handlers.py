@@ -55,7 +55,9 @@ class Handler(Generic[P]):
         self.kind = kind
         self.function = function
         self.options = options
+        self.on_loop = options.runs_in is RunsIn.LOOP
         self._arguments = arguments_model(kind, function)
+        self._validate_json = self._arguments.__pydantic_validator__.validate_json
         _check_place(self)
 
     def __call__(self, job: RunningJob, *args: P.args, **kwargs: P.kwargs) -> Any:
@@ -91,9 +93,10 @@ class Handler(Generic[P]):
     def unpack(self, payload: str) -> dict[str, Any]:
         """A stored payload as typed arguments; ArgumentsError where they do not fit."""
         try:
-            return self._arguments.model_validate_json(payload).__dict__
+            bound: dict[str, Any] = self._validate_json(payload).__dict__
         except ValidationError as error:
             raise ArgumentsError(self.kind, problems(error)) from None
+        return bound
 
     def _checked(self, values: dict[str, Any]) -> BaseModel:
         try:

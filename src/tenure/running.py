@@ -37,6 +37,8 @@ class News:
 class RunningJob:
     """The first argument of every handler."""
 
+    __slots__ = ("_news", "app", "claimed", "joined", "noticed", "settled", "stop_reason")
+
     def __init__(self, app: Tenure, claimed: ClaimedJob) -> None:
         self.app = app
         self.claimed = claimed

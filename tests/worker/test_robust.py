@@ -123,10 +123,16 @@ def test_a_line_that_cannot_be_stored_keeps_nothing_else_from_being_written(
     @app.job("x", retry=NO_RETRY)
     def handler(job: RunningJob, bad: bool) -> str:
         job.log("first", level="a\x00")
-        if bad:  # past every check of ours: the database itself refuses it
-            monkeypatch.setattr(job, "take_news", lambda: unstorable(job))
+        if bad:
+            spoilt.add(job.id)
         return "done"
 
+    def take_news(job: RunningJob) -> Any:  # past every check of ours: the database refuses it
+        return unstorable(job) if job.id in spoilt else taken(job)
+
+    spoilt: set[str] = set()
+    taken = RunningJob.take_news
+    monkeypatch.setattr(RunningJob, "take_news", take_news)
     refs = [handler.enqueue(bad=True), *[handler.enqueue(bad=False) for _ in range(4)]]
     run_until_idle(app, concurrency=1)
 

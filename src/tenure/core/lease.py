@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from tenure.core.clock import from_micros
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(NamedTuple):
     """The right to change one running job. The fence decides, not the owner's name."""
 
     job_id: str
@@ -18,8 +17,7 @@ class Lease:
     owner: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimedJob:
+class ClaimedJob(NamedTuple):
     """What a worker needs to run a job once."""
 
     lease: Lease

@@ -21,16 +21,18 @@ from tenure.handlers import RunsIn
 from tenure.stores.contract import Claim, ClaimRequest
 from tenure.worker.heartbeat import Heartbeat
 from tenure.worker.processes import Processes
-from tenure.worker.run import LOST, SHUTDOWN, Place, Run, on_loop
+from tenure.worker.run import LOST, SHUTDOWN, Run
+from tenure.worker.serving import Serving
 from tenure.worker.settle import Settler
 from tenure.worker.slots import Slots
 from tenure.worker.threads import Threads
 
 STOP_GRACE = 1.0
-TIME_CHECK = 0.05
 LOOK_AGAIN = 0.5
 SOON = 60.0
+CARRY_SECONDS = 0.005
 MOST_UNSETTLED = 5_000
+QUEUED = State.QUEUED
 
 
 class Pipeline:
@@ -45,7 +47,6 @@ class Pipeline:
         self._threads = Threads(slots.total)
         self._processes = Processes(Threads(slots.total, "tenure-process"))
         self._held: dict[str, Run] = {}
-        self._working: set[Run] = set()
         self.heartbeat = Heartbeat(app.store.jobs, app.signals, self._held, self._tell)
         self.heartbeat.lease_seconds = app.settings.lease_seconds
         self.heartbeat.every = app.settings.renew_every
@@ -54,14 +55,19 @@ class Pipeline:
         self._settler.carried = app.store.fused
         self._settler.settled = self._forget
         self._settler.quiet = self._changed.set
-        self._places: dict[RunsIn, Place] = {
-            RunsIn.LOOP: on_loop,
-            RunsIn.THREAD: self._in_handler_thread,
-            RunsIn.PROCESS: self._processes.run,
-        }
-        self._watch: asyncio.TimerHandle | None = None
+        places = {RunsIn.THREAD: self._in_handler_thread, RunsIn.PROCESS: self._processes.run}
+        self._serving = Serving(slots, app.signals, places, self._done)
+        self._working = self._serving.working
         self._turns = 0
-        self.stopping = False
+
+    @property
+    def stopping(self) -> bool:
+        """Nothing more is claimed or started."""
+        return self._serving.stopping
+
+    @stopping.setter
+    def stopping(self, told: bool) -> None:
+        self._serving.stopping = told
 
     @property
     def running(self) -> int:
@@ -89,12 +95,35 @@ class Pipeline:
                 break
         return started
 
+    async def started(self, budget: Budget) -> None:
+        """Wait until what was claimed has left the line, as far as there is time."""
+        while self._slots.waiting and not self.stopping and budget.seconds_left != 0.0:
+            self._changed.clear()
+            if self._slots.starting:
+                await asyncio.sleep(0)
+            else:
+                await self.change(budget.seconds_left)
+
     async def _without_claim(self, budget: Budget) -> None:
-        """No room: write what ended, where the claim would have carried it, or wait."""
-        if self._settler.carried and self._settler.backlog:
-            await self._settler.along(None)
-        else:
+        """No room: wait. Where a claim carries what ended, that waits for the next one, but not
+        for long: the line may be stuck behind slow handlers.
+        """
+        if not (self._settler.carried and self._settler.backlog):
             await self.change(budget.seconds_left)
+        elif not await self._room_within(CARRY_SECONDS):
+            await self._settler.along(None)
+
+    async def _room_within(self, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while self._slots.waiting:
+            left = deadline - time.monotonic()
+            if left <= 0 or self.stopping:
+                return False
+            await self.change(left)
+            self._changed.clear()
+            if self._slots.room():
+                return True
+        return False
 
     async def change(self, seconds: float | None) -> None:
         """Wait until something has changed since the last look: a slot, a write, a wake-up."""
@@ -156,9 +185,11 @@ class Pipeline:
             self._app.signals.emit("job.ended", id=job_id, state=state, reason=reason)
         trusted = self.heartbeat.trusted_until(asked_at)
         for claimed in claim.jobs:
-            if claimed.id in claim.again:
+            if claimed.lease.job_id in claim.again:
                 self._slots.lanes[claimed.queue].be_careful()
             self._accept(claimed, trusted)
+        for queue in room:
+            self._serving.go_on(self._slots.lanes[queue])
         return list(claim.jobs)
 
     async def _exchange(self, request: ClaimRequest) -> Claim:
@@ -170,39 +201,17 @@ class Pipeline:
         return await self._settler.along(request)
 
     def _accept(self, claimed: ClaimedJob, trusted: float) -> None:
-        """Into a slot, or into the short line before it."""
+        """Into the line before its slots."""
         current = Run(self._app.handlers.require(claimed.kind), claimed, trusted)
-        earlier = self._held.get(claimed.id)
+        job_id = claimed.lease.job_id
+        earlier = self._held.get(job_id)
         if earlier is not None:  # our own lease of this job ran out, and we took it again
             earlier.interrupt(LOST)
-        self._held[claimed.id] = current
-        lane = self._slots.lanes[claimed.queue]
+        self._held[job_id] = current
         if self.stopping:  # the claim was under way when we were told to stop
             self._end(current, Released())
-        elif lane.busy < lane.size:
-            self._start(current)
         else:
-            lane.waiting.append(current)
-
-    def _start(self, current: Run) -> None:
-        claimed = current.claimed
-        self._slots.lanes[claimed.queue].busy += 1
-        self._working.add(current)
-        if self._watch is None:
-            self._watch = self._loop.call_later(TIME_CHECK, self._check_times)
-        if self._app.signals.heard("job.started"):
-            self._app.signals.emit(
-                "job.started", id=claimed.id, kind=claimed.kind, attempt=claimed.attempt
-            )
-        current.start(self._places[current.handler.options.runs_in], self._done)
-
-    def _check_times(self) -> None:
-        """One look at all that runs is cheaper than a timer for each."""
-        now = time.monotonic()
-        for current in list(self._working):
-            current.check_time(now)
-        again = bool(self._working)
-        self._watch = self._loop.call_later(TIME_CHECK, self._check_times) if again else None
+            self._slots.lanes[claimed.queue].waiting.append(current)
 
     def _in_handler_thread(self, current: Run, arguments: dict[str, Any]) -> asyncio.Future[Any]:
         return self._threads.submit(current.handler.function, current.job, **arguments)
@@ -237,31 +246,17 @@ class Pipeline:
         if current.ended:
             return
         current.ended = True
-        claimed = current.claimed
-        if current in self._working:
-            self._leave_slot(current)
+        self._serving.leave(current)
         if ending is None:
-            self._forget(claimed.id, claimed.lease.fence)
-            self._app.signals.emit("job.let_go", id=claimed.id, settled=current.job.settled)
+            lease = current.claimed.lease
+            self._forget(lease.job_id, lease.fence)
+            self._app.signals.emit("job.let_go", id=lease.job_id, settled=current.job.settled)
         else:
             settlement = _decided(current, ending)
             self._settler.put(settlement, current.job.take_news())
-            if settlement.state is State.QUEUED and settlement.delay_seconds < SOON:
+            if settlement.state is QUEUED and settlement.delay_seconds < SOON:
                 self._loop.call_later(settlement.delay_seconds, self._changed.set)
         self._changed.set()
-
-    def _leave_slot(self, current: Run) -> None:
-        self._working.discard(current)
-        lane = self._slots.lanes[current.claimed.queue]
-        lane.busy -= 1
-        if current.begun is not None:
-            lane.took(time.monotonic() - current.begun)
-        while lane.waiting and lane.busy < lane.size and not self.stopping:
-            waiting = lane.waiting.popleft()
-            if waiting.job.stop_reason is None:
-                self._start(waiting)
-            else:  # lost or cancelled before it began
-                self._end(waiting, None if waiting.job.stop_reason == LOST else Released())
 
     def _tell(self, current: Run, reason: str) -> None:
         """From the heartbeat's thread."""

@@ -12,6 +12,7 @@ from tenure.core.errors import ArgumentsError
 from tenure.core.lease import ClaimedJob
 from tenure.core.outcome import (
     Cancel,
+    Done,
     Ending,
     Fail,
     Outcome,
@@ -25,8 +26,10 @@ from tenure.handlers import Handler
 from tenure.running import RunningJob, current_job
 
 TIMEOUT, CANCEL, LOST, SHUTDOWN = "timeout", "cancel", "lost", "shutdown"
+NOTHING = Done()
 Place = Callable[["Run", dict[str, Any]], "asyncio.Future[Any]"]
-"""Starts a handler somewhere and answers the future of its value."""
+"""Starts a handler in a thread or a process and answers the future of its value."""
+Told = Callable[["Run", Ending | None], None]
 
 
 class HandlerExit(Exception):
@@ -59,19 +62,44 @@ class Run:
         self.lost = False
         self.begun: float | None = None
         self.stop: Callable[[], object] | None = None
-        self.done: Callable[[Run, Ending | None], None] | None = None
+        self.done: Told | None = None
 
-    def start(self, place: Place, done: Callable[[Run, Ending | None], None]) -> None:
-        """Run the handler; `done` is called with the ending, or None where nothing is to write."""
+    def bind(self) -> dict[str, Any] | Fail:
+        """The handler's arguments; or the failure that the payload is."""
         self.begun = time.monotonic()
-        self.done = done
         try:
-            arguments = self.handler.unpack(self.claimed.payload)
+            return self.handler.unpack(self.claimed.payload)
         except Exception as error:  # also what a validator of the user's raises
             failed = Fail(str(error), code="bad_arguments")
             failed.__cause__ = None if isinstance(error, ArgumentsError) else error
-            done(self, failed)
+            return failed
+
+    async def here(self, task: asyncio.Task[Any]) -> Ending | None:
+        """Run an async handler on this task; the ending, or None where nothing is to write."""
+        arguments = self.bind()
+        if isinstance(arguments, Fail):
+            return arguments
+        self.stop = task.cancel
+        token = current_job.set(self.job)
+        try:
+            value = await self.handler.function(self.job, **arguments)
+        except (SystemExit, KeyboardInterrupt) as error:
+            return _after_error(self, HandlerExit(repr(error)))
+        except (Exception, asyncio.CancelledError) as error:
+            return _after_error(self, error)
+        else:
+            return _after_return(self, value)
+        finally:
+            self.stop = None
+            current_job.reset(token)
+
+    def elsewhere(self, place: Place, done: Told) -> None:
+        """Run the handler in a thread or a process; `done` is called with its ending."""
+        arguments = self.bind()
+        if isinstance(arguments, Fail):
+            done(self, arguments)
             return
+        self.done = done
         token = current_job.set(self.job)
         try:
             future = place(self, arguments)
@@ -111,20 +139,6 @@ class Run:
             self.done(self, _after_return(self, future.result()))
 
 
-def on_loop(run: Run, arguments: dict[str, Any]) -> asyncio.Future[Any]:
-    """An async handler: a task of its own, so that it can be cancelled alone."""
-    task = asyncio.get_running_loop().create_task(_call(run, arguments))
-    run.stop = task.cancel
-    return task
-
-
-async def _call(run: Run, arguments: dict[str, Any]) -> Any:
-    try:
-        return await run.handler.function(run.job, **arguments)
-    except (SystemExit, KeyboardInterrupt) as error:
-        raise HandlerExit(repr(error)) from error
-
-
 def _after_return(run: Run, value: Any) -> Ending | None:
     job = run.job
     if job.settled or job.stop_reason == LOST:
@@ -135,6 +149,8 @@ def _after_return(run: Run, value: Any) -> Ending | None:
         return TimedOut(run.handler.options.timeout)
     if job.stop_reason == CANCEL and job.noticed and value is None:
         return Cancel("canceled")
+    if value is None:
+        return NOTHING
     try:
         return as_ending(value, lambda result: encode(result, _limit(job), "result"))
     except Exception as error:

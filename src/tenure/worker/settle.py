@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Any, cast
 
 from tenure.core.errors import CommitUnknown, StoreUnavailable
@@ -15,7 +14,7 @@ from tenure.core.signals import Signals
 from tenure.stores.contract import Claim, ClaimRequest, JobStore, Report
 from tenure.worker.news import write_news
 
-BATCH = 500
+BATCH = 1_000
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 5.0
 InThread = Callable[..., Awaitable[Any]]
@@ -140,8 +139,7 @@ class Settler:
             failure = Failure.of(error)
             await self._settle(
                 [
-                    replace(
-                        batch[0],
+                    batch[0]._replace(
                         state=State.FAILED,
                         entry="unsettled",
                         result=None,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from tenure.core.errors import OptionError
 from tenure.worker.run import Run
 
-MOST_WAITING = 200
+MOST_WAITING = 500
 AHEAD_SECONDS = 0.02
 SMOOTHING = 0.1
 CAREFUL_SECONDS = 10.0
@@ -18,11 +18,12 @@ CAREFUL_SECONDS = 10.0
 class Lane:
     """The slots of one queue, what waits for them, and how long its handlers take."""
 
-    __slots__ = ("busy", "careful_until", "seconds", "size", "waiting")
+    __slots__ = ("busy", "careful_until", "coming", "seconds", "size", "waiting")
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.busy = 0
+        self.coming = 0
         self.waiting: deque[Run] = deque()
         self.seconds: float | None = None
         self.careful_until = 0.0
@@ -70,6 +71,16 @@ class Slots:
     def total(self) -> int:
         """All slots of all queues."""
         return sum(lane.size for lane in self.lanes.values())
+
+    @property
+    def waiting(self) -> bool:
+        """Something is in a line."""
+        return any(lane.waiting for lane in self.lanes.values())
+
+    @property
+    def starting(self) -> bool:
+        """Something is in a line that has free slots before it."""
+        return any(lane.waiting and lane.busy < lane.size for lane in self.lanes.values())
 
     def room(self, at_most: int | None = None) -> dict[str, int]:
         """What to claim by queue, no more than `at_most` in all."""

@@ -200,6 +200,7 @@ async def _jobs(pipeline: Pipeline, budget: Budget) -> int:
             break
         if not started:
             await pipeline.change(budget.seconds_left)
+    await pipeline.started(budget)
     return done
 
 

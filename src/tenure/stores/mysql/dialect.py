@@ -1,8 +1,9 @@
 """The PyMySQL driver for MariaDB and MySQL: READ COMMITTED, rows locked by primary key.
 
 A query may have several steps. What a SELECT step finds in its first column is `:ids` in the steps
-after it, a step that needs ids is left out where there are none, and the rows of the last SELECT
-are the answer. A step marked /*again*/ goes on from the last row until it finds no further one.
+after it, and so is its column `moment`; a step that needs ids is left out where there are none, and
+the rows of the last SELECT are the answer. A step marked /*again*/ goes on from the last row until
+it finds no further one.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ OLDEST_MYSQL = (8, 0, 19)
 CONNECT_SECONDS = 10.0
 ROW_MARK = "/*row*/"
 AGAIN_MARK = "/*again*/"
+IDS = "%(ids)s"
+MOMENT = "moment"
 
 # The smallest usual max_allowed_packet is 16 MB, and quoting may double what is sent.
 STATEMENT_BYTES = 4_000_000
@@ -198,18 +201,34 @@ def _ask(connection: Any, sql: str, values: tuple[Any, ...] = ()) -> Any:
 def _run(cursor: Cursor, steps: Sequence[str], values: Mapping[str, Any]) -> Rows:
     """The steps of a query, as this module's docstring tells."""
     values = dict(values)
+    ids: Sequence[int] | None = values.pop("ids", None)
     found: Rows = []
-    for step in steps:
-        if ":ids" in step and values.get("ids") in ([], [None]):
+    for each in steps:
+        step = to_pyformat(each)
+        if IDS in step and not any(ids or ()):
             continue
         if step.startswith(AGAIN_MARK):
-            found += _go_on(cursor, to_pyformat(step), values, found)
+            found += _go_on(cursor, step, values, found)
             continue
-        cursor.execute(to_pyformat(step), values)
+        if IDS in step:
+            step = step.replace(IDS, _numbers(ids or ()))
+        cursor.execute(step, values)
         if cursor.description:
             found = list(cursor.fetchall())
-            values["ids"] = [row[0] for row in found]
+            ids = [row[0] for row in found]
+            values.update(_moment(cursor, found))
     return found
+
+
+def _numbers(ids: Sequence[int]) -> str:
+    """A list for IN; the driver would quote number by number."""
+    return f"({','.join(map(str, map(int, ids)))})"
+
+
+def _moment(cursor: Cursor, found: Rows) -> Iterator[tuple[str, Any]]:
+    for place, column in enumerate(cursor.description if found else ()):
+        if column[0] == MOMENT:
+            yield MOMENT, found[0][place]
 
 
 def _go_on(cursor: Cursor, step: str, values: Mapping[str, Any], found: Rows) -> Iterator[Row]:

@@ -165,9 +165,11 @@ ORDER BY priority, tenant LIMIT 1
 
 -- name: claim_take
 -- each
--- The best due jobs of one lane, from behind its floor; what another worker takes at this moment is passed over, and
--- expired ones are left to expire_jobs.
-SELECT id FROM tenure_jobs FORCE INDEX (tenure_jobs_due)
+-- The best due jobs of one lane, from behind its floor, as the UPDATE will leave them; what another
+-- worker takes at this moment is passed over, and expired ones are left to expire_jobs.
+SELECT id, fence + 1, :owner, kind, queue, payload, priority, tenant, owner, attempt + 1,
+    max_attempts, snoozes, refunds, correlation_id, trace, cancel_requested, {now} AS moment, run_at
+FROM tenure_jobs FORCE INDEX (tenure_jobs_due)
 WHERE due_queue = :queue AND priority = :priority AND tenant = :tenant
     AND run_at <= {now} AND run_at >= :floor_run_at
     AND (run_at > :floor_run_at OR id > :floor_id) AND kind IN :kinds
@@ -175,10 +177,9 @@ WHERE due_queue = :queue AND priority = :priority AND tenant = :tenant
 ORDER BY run_at, id LIMIT :take FOR UPDATE SKIP LOCKED;
 UPDATE tenure_jobs FORCE INDEX (PRIMARY)
 SET state = 1, attempt = attempt + 1, fence = fence + 1,
-    lease_owner = :owner, lease_until = {now} + :lease, started_at = {now},
+    lease_owner = :owner, lease_until = :moment + :lease, started_at = :moment,
     progress = NULL, progress_note = NULL
-WHERE id IN :ids;
-SELECT {claimed} FROM tenure_jobs FORCE INDEX (PRIMARY) WHERE id IN :ids
+WHERE id IN :ids
 
 -- name: extend_leases
 -- Only what is still held, in the order of ids. A row that is locked is being settled by this very
@@ -223,6 +224,14 @@ FROM JSON_TABLE(:rows, '$[*]' COLUMNS (place FOR ORDINALITY, id BIGINT PATH '$.i
     fence BIGINT PATH '$.fence', at BIGINT PATH '$.at', level LONGTEXT PATH '$.level',
     message LONGTEXT PATH '$.message')) r
 ORDER BY r.place
+
+-- name: settle_done
+-- Successes without a result, all under one fence. Only the present holder may settle.
+SELECT id FROM tenure_jobs FORCE INDEX (PRIMARY)
+WHERE id IN :ids AND fence = :fence AND state = 1 FOR UPDATE;
+UPDATE tenure_jobs FORCE INDEX (PRIMARY)
+SET state = 2, finished_at = {now}, lease_until = NULL, reason = NULL, result = NULL
+WHERE id IN :ids
 
 -- name: settle_jobs
 -- Only the present holder may settle: the fence decides, not the id. A cancel that was asked for

@@ -134,4 +134,4 @@ WHERE collection = :collection AND name > :after ORDER BY name LIMIT :limit
 
 -- name: remove_record
 SELECT name FROM tenure_records WHERE collection = :collection AND name = :name FOR UPDATE;
-DELETE FROM tenure_records WHERE collection = :collection AND name IN :ids
+DELETE FROM tenure_records WHERE collection = :collection AND name = :name

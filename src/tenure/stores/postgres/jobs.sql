@@ -243,6 +243,12 @@ FROM unnest(:id::bigint[], :fence::bigint[], :at::bigint[], :level::text[], :mes
     WITH ORDINALITY AS r (id, fence, at, level, message, place)
 ORDER BY r.place
 
+-- name: settle_done
+-- Successes without a result, all under one fence. Only the present holder may settle.
+UPDATE tenure_jobs SET state = 2, finished_at = {now}, lease_until = NULL, reason = NULL, result = NULL
+WHERE id = ANY(:ids::bigint[]) AND fence = :fence::bigint AND state + 0 = 1
+RETURNING id
+
 -- name: settle_jobs
 -- Only the present holder may settle: the fence decides, not the id. A cancel that was asked for
 -- meanwhile turns a requeue into the end. `state + 0` keeps the planner on the primary key,

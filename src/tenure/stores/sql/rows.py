@@ -98,22 +98,10 @@ def settlement(item: Settlement) -> Row:
 def claimed(row: Row, large: Mapping[int, str]) -> ClaimedJob:
     """A row of the fragment `claimed`; `large` has the payloads that live beside their rows."""
     return ClaimedJob(
-        lease=Lease(str(row[0]), row[1], row[2]),
-        kind=row[3],
-        queue=row[4],
-        payload=large[row[0]] if row[5] is None else row[5],
-        priority=row[6],
-        tenant=row[7],
-        owner=row[8],
-        attempt=row[9],
-        max_attempts=row[10],
-        snoozes=row[11],
-        refunds=row[12],
-        correlation_id=row[13],
-        trace=row[14],
-        cancel_requested=bool(row[15]),
-        started_micros=row[16],
-    )
+        Lease(str(row[0]), row[1], row[2]),
+        row[3], row[4], large[row[0]] if row[5] is None else row[5], row[6], row[7], row[8],
+        row[9], row[10], row[11], row[12], row[13], row[14], bool(row[15]), row[16],
+    )  # fmt: skip
 
 
 def job(row: Row) -> Job:

@@ -2,31 +2,50 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from tenure.core.clock import seconds_to_micros, to_micros
+from tenure.core.job import State
 from tenure.core.lease import Lease
 from tenure.core.settlement import Settlement
 from tenure.stores.contract import Extension, Report
 from tenure.stores.sql import rows
 from tenure.stores.sql.statement import Batch, Plan, Row, Statement, chunks
 
+SUCCEEDED = State.SUCCEEDED
 LEASE_COLUMNS = ("id", "fence")
 PROGRESS_COLUMNS = ("id", "fence", "progress", "note")
 LOG_COLUMNS = ("id", "fence", "at", "level", "message")
 
 
 def settle(settlements: Sequence[Settlement]) -> Plan[frozenset[str]]:
-    """Final states and requeues in one statement; a second one for what belongs in the history."""
-    applied: set[str] = set()
-    ordered = sorted(settlements, key=lambda item: int(item.lease.job_id))
-    for part in chunks(ordered, key=lambda item: len(item.result or "")):
+    """The end of runs. Most are successes without a result: those need nothing but their ids."""
+    applied: set[int] = set()
+    plain, others = _apart(settlements)
+    for fence, ids in plain.items():
+        done = yield Statement("settle_done", {"ids": sorted(ids), "fence": fence})
+        applied.update([row[0] for row in done])
+    for part in chunks(others, key=lambda item: len(item.result or "")):
         batch = Batch(rows.SETTLE_COLUMNS, [rows.settlement(item) for item in part])
-        applied.update(str(row[0]) for row in (yield Statement("settle_jobs", batch=batch)))
-    lines = [_line(item) for item in settlements if item.entry and item.lease.job_id in applied]
+        applied.update([row[0] for row in (yield Statement("settle_jobs", batch=batch))])
+    lines = [_line(item) for item in others if item.entry and int(item.lease.job_id) in applied]
     if lines:
         yield Statement("add_history", batch=Batch(rows.HISTORY_COLUMNS, lines))
-    return frozenset(applied)
+    return frozenset(map(str, applied))
+
+
+def _apart(settlements: Sequence[Settlement]) -> tuple[dict[int, list[int]], list[Settlement]]:
+    """The ids of plain successes by fence, of which there are few; and the others, in order."""
+    plain: dict[int, list[int]] = defaultdict(list)
+    others: list[Settlement] = []
+    for item in settlements:
+        if item.state is SUCCEEDED and item.result is None and item.entry is None:
+            plain[item.lease.fence].append(int(item.lease.job_id))
+        else:
+            others.append(item)
+    others.sort(key=lambda item: int(item.lease.job_id))
+    return plain, others
 
 
 def _line(item: Settlement) -> Row:

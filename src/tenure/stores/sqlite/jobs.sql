@@ -192,6 +192,12 @@ INSERT INTO tenure_logs (job_id, fence, at, level, message)
 SELECT value ->> 0, value ->> 1, coalesce(value ->> 2, {now}), value ->> 3, value ->> 4
 FROM json_each(:rows) WHERE true ORDER BY key
 
+-- name: settle_done
+-- Successes without a result, all under one fence. Only the present holder may settle.
+UPDATE tenure_jobs SET state = 2, finished_at = {now}, lease_until = NULL, reason = NULL, result = NULL
+WHERE id IN (SELECT value FROM json_each(:ids)) AND fence = :fence AND +state = 1
+RETURNING id
+
 -- name: settle_jobs
 -- Only the present holder may settle: the fence decides, not the id. A cancel that was asked for
 -- meanwhile turns a requeue into the end.
