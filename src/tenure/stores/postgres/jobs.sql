@@ -203,14 +203,15 @@ WITH asked AS MATERIALIZED (
     SELECT r.id, r.fence FROM unnest(:id::bigint[], :fence::bigint[]) AS r (id, fence)
 ), free AS MATERIALIZED (
     SELECT j.id FROM tenure_jobs j JOIN asked ON asked.id = j.id AND asked.fence = j.fence
-    WHERE j.state + 0 = 1 ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
+    WHERE j.id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) AND j.state + 0 = 1
+    ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
 ), extended AS (
     UPDATE tenure_jobs SET lease_until = {now} + :lease::bigint
     WHERE id = ANY(ARRAY(SELECT id FROM free))
 )
 SELECT j.id, j.cancel_requested
 FROM tenure_jobs j JOIN asked ON asked.id = j.id AND asked.fence = j.fence
-WHERE j.state + 0 = 1
+WHERE j.id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) AND j.state + 0 = 1
 
 -- name: report_progress
 -- Only the present holder may speak for the job. A row that is locked is being settled by this very
@@ -221,7 +222,8 @@ WITH asked AS MATERIALIZED (
         AS r (id, fence, progress, note)
 ), free AS MATERIALIZED (
     SELECT j.id FROM tenure_jobs j JOIN asked ON asked.id = j.id AND asked.fence = j.fence
-    WHERE j.state + 0 = 1 ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
+    WHERE j.id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) AND j.state + 0 = 1
+    ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
 )
 UPDATE tenure_jobs j SET progress = coalesce(asked.progress, j.progress),
     progress_note = coalesce(asked.note, j.progress_note)
@@ -233,7 +235,7 @@ RETURNING j.id
 -- Which of these still hold, whoever has their rows locked.
 SELECT j.id FROM unnest(:id::bigint[], :fence::bigint[]) AS r (id, fence)
 JOIN tenure_jobs j ON j.id = r.id AND j.fence = r.fence
-WHERE j.state + 0 = 1
+WHERE j.id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) AND j.state + 0 = 1
 
 -- name: add_logs
 -- Lines of jobs whose fence report_progress has just checked in this transaction.
@@ -244,15 +246,17 @@ FROM unnest(:id::bigint[], :fence::bigint[], :at::bigint[], :level::text[], :mes
 ORDER BY r.place
 
 -- name: settle_done
--- Successes without a result, all under one fence. Only the present holder may settle.
-UPDATE tenure_jobs SET state = 2, finished_at = {now}, lease_until = NULL, reason = NULL, result = NULL
-WHERE id = ANY(:ids::bigint[]) AND fence = :fence::bigint AND state + 0 = 1
+-- Successes without a result, all under one fence. Only the present holder may settle. The ids in a
+-- sub-select and `state + 0` keep the planner on the primary key, whatever the statistics say.
+UPDATE tenure_jobs SET state = 2, finished_at = {now}, lease_until = NULL, reason = NULL,
+    result = NULL
+WHERE id = ANY(ARRAY(SELECT unnest(:ids::bigint[]))) AND fence = :fence::bigint
+    AND state + 0 = 1
 RETURNING id
 
 -- name: settle_jobs
 -- Only the present holder may settle: the fence decides, not the id. A cancel that was asked for
--- meanwhile turns a requeue into the end. `state + 0` keeps the planner on the primary key,
--- whatever the statistics say about running jobs.
+-- meanwhile turns a requeue into the end. For the ids apart see settle_done.
 UPDATE tenure_jobs j SET
     state = CASE WHEN r.state = 0 AND j.cancel_requested = 1 THEN 5 ELSE r.state END,
     reason = CASE WHEN r.state = 0 AND j.cancel_requested = 1 THEN 'canceled' ELSE r.reason END,
@@ -264,7 +268,8 @@ UPDATE tenure_jobs j SET
 FROM unnest(:id::bigint[], :fence::bigint[], :state::int[], :delay::bigint[], :result::text[],
         :reason::text[], :refund::int[], :snooze::int[])
     AS r (id, fence, state, delay, result, reason, refund, snooze)
-WHERE j.id = r.id AND j.fence = r.fence AND j.state + 0 = 1
+WHERE j.id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) AND j.id = r.id AND j.fence = r.fence
+    AND j.state + 0 = 1
 RETURNING j.id
 
 -- name: add_history

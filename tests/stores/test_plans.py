@@ -1,0 +1,110 @@
+"""PostgreSQL's plans of the hot statements: the same index whatever the statistics say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tenure import Settings, Tenure
+from tenure.stores.postgres.dialect import PostgresDialect
+from tenure.stores.sql.claim import TAKE_COLUMNS
+from tenure.stores.sql.queries import Queries, read_sql, to_pyformat
+from tenure.stores.sql.rows import SETTLE_COLUMNS
+from tenure.stores.sql.statement import Batch, Statement
+from tests.support.databases import ServerDatabases
+
+QUERIES = Queries(read_sql("tenure.stores.postgres"), bound_clock=False)
+ROWS = """
+INSERT INTO tenure_jobs (kind, queue, priority, tenant, payload, run_at, created_at, max_attempts,
+    bucket, state, fence, lease_until)
+SELECT 'work', 'default', 100, '', '{}', n, n, 5, 0, %(state)s, 1,
+    CASE WHEN %(state)s = 1 THEN n END
+FROM generate_series(1, %(count)s) n"""
+RUNNING = list(range(50_001, 50_401))
+
+Connection = psycopg.Connection[Any]
+Filling = Callable[[Connection], None]
+
+
+def never_analysed(connection: Connection) -> None:
+    connection.execute("ALTER TABLE tenure_jobs SET (autovacuum_enabled = off)")
+    fill(connection)
+
+
+def analysed_when_all_was_done(connection: Connection) -> None:
+    """The trap: statistics that say nothing ever runs."""
+    connection.execute("ALTER TABLE tenure_jobs SET (autovacuum_enabled = off)")
+    connection.execute(ROWS, {"state": 2, "count": 50_000})
+    connection.execute("ANALYZE tenure_jobs")
+    connection.execute(ROWS, {"state": 1, "count": 400})
+    connection.execute(ROWS, {"state": 0, "count": 5_000})
+
+
+def analysed_now(connection: Connection) -> None:
+    fill(connection)
+    connection.execute("VACUUM ANALYZE tenure_jobs")
+
+
+def fill(connection: Connection) -> None:
+    for state, count in ((2, 50_000), (1, 400), (0, 5_000)):
+        connection.execute(ROWS, {"state": state, "count": count})
+
+
+@pytest.fixture(params=[never_analysed, analysed_when_all_was_done, analysed_now])
+def filled(
+    request: pytest.FixtureRequest, postgres_databases: ServerDatabases, tmp_path: Path
+) -> Iterator[Connection]:
+    filling: Filling = request.param
+    url = postgres_databases.fresh(tmp_path)
+    app = Tenure(url, settings=Settings(auto_migrate=True))
+    app.store.now()
+    app.close()
+    with psycopg.connect(url, autocommit=True) as connection:
+        filling(connection)
+        yield connection
+
+
+def test_settling_goes_by_the_primary_key(filled: Connection) -> None:
+    settlements = [(id_, 1, 2, 0, "1", None, 0, 0) for id_ in RUNNING]
+
+    assert scans(filled, Statement("settle_done", {"ids": RUNNING, "fence": 1})) == {
+        "tenure_jobs_pkey"
+    }
+    assert scans(filled, Statement("settle_jobs", batch=Batch(SETTLE_COLUMNS, settlements))) == {
+        "tenure_jobs_pkey"
+    }
+
+
+def test_a_renewal_goes_by_the_primary_key(filled: Connection) -> None:
+    leases = Batch(("id", "fence"), [(id_, 1) for id_ in RUNNING])
+
+    assert scans(filled, Statement("extend_leases", {"lease": 1}, leases)) == {"tenure_jobs_pkey"}
+
+
+def test_a_claim_goes_by_the_due_index(filled: Connection) -> None:
+    lanes = Batch(TAKE_COLUMNS, [("default", 100, "", 200, -1, -1)])
+    values = {"kinds": ["work"], "owner": "w", "lease": 1}
+
+    assert scans(filled, Statement("claim_take", values, lanes)) == {
+        "tenure_jobs_due",
+        "tenure_jobs_pkey",
+    }
+
+
+def scans(connection: Connection, statement: Statement) -> set[str]:
+    """The indexes that a plan reads; a table that is read from end to end by its own name."""
+    sql = to_pyformat(QUERIES.get(statement.name).steps[0])
+    values = PostgresDialect("").values(statement)
+    (plan,) = connection.execute(f"EXPLAIN (FORMAT JSON) {sql}", values).fetchone() or ([],)
+    return set(_scanned(plan[0]["Plan"]))
+
+
+def _scanned(node: dict[str, Any]) -> list[str]:
+    found = [name for part in node.get("Plans", []) for name in _scanned(part)]
+    if node["Node Type"] == "Seq Scan":
+        return [node["Relation Name"], *found]
+    return [node["Index Name"], *found] if "Index Name" in node else found
