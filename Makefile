@@ -1,7 +1,7 @@
 # `make` alone prints this help; every target can be run on a fresh checkout.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup up test check format bench bench-peers clean system-packages
+.PHONY: help setup up test chaos check format bench bench-peers clean system-packages
 
 BIN := .venv/bin
 ARGS ?=
@@ -17,6 +17,9 @@ up: setup ## Start the demo
 
 test: setup system-packages check ## Run the checks, then all tests (ARGS="-k lease" narrows them)
 	@$(BIN)/python -m pytest $(ARGS)
+
+chaos: setup system-packages ## Kill workers for a long time: the campaign of the tests, ten times
+	@TENURE_CHAOS=$${TENURE_CHAOS:-10} $(BIN)/python -m pytest tests/crash/test_campaign.py -k nothing_is_lost --timeout 3600 $(ARGS)
 
 check: setup ## Lint, formatting, types and import layers
 	@$(BIN)/ruff check .

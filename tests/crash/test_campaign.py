@@ -5,6 +5,8 @@ The harness is itself on trial: engines that are broken on purpose must not pass
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from tenure import Tenure
@@ -19,6 +21,8 @@ pytestmark = pytest.mark.crash
 FULL = Plan(
     work=1_815, inside=70, outside=95, pauses=12, poison=8, spread_seconds=12, limit_seconds=100
 )
+"""`make chaos` runs ten times as much of it."""
+TIMES = int(os.environ.get("TENURE_CHAOS", "1"))
 SMALL = Plan(work=40, inside=6, outside=4, pauses=4, poison=2, spread_seconds=2, limit_seconds=30)
 SYMPTOMS = {
     "settle_without_fence": "was settled by",
@@ -43,14 +47,14 @@ def test_nothing_is_lost_or_doubled_when_workers_are_killed_all_the_time(
     app: Tenure, programs: Programs, marks: Marks
 ) -> None:
     assert FULL.jobs == 2_000
-    verdict = run_campaign(app, programs, marks, FULL, TENURE_CONCURRENCY="8")
+    verdict = run_campaign(app, programs, marks, FULL.times(TIMES), TENURE_CONCURRENCY="8")
 
     assert verdict.breaches == []
-    assert verdict.kills >= 100
-    assert verdict.inside >= 50
-    assert verdict.outside >= 50
-    assert verdict.pauses >= 4
-    assert verdict.refused >= 4
+    assert verdict.kills >= 100 * TIMES
+    assert verdict.inside >= 50 * TIMES
+    assert verdict.outside >= 50 * TIMES
+    assert verdict.pauses >= 4 * TIMES
+    assert verdict.refused >= 4 * TIMES
 
 
 @pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
