@@ -88,9 +88,10 @@ def wal_reset(found: tuple[int, ...]) -> Iterator[Finding]:
         yield Finding(
             Level.WARNING,
             "sqlite",
-            f"versions before {fixed} have the WAL-reset bug: two connections that write and "
-            "checkpoint at the same moment can, very rarely, damage the file",
-            f"use a Python with SQLite {fixed} or newer, and keep backups",
+            f"versions before {fixed} have the WAL-reset bug: a commit during a checkpoint can, "
+            "very rarely, damage the file; Tenure's connections never do both at once, yours may",
+            f"use a Python with SQLite {fixed} or newer, or set PRAGMA wal_autocheckpoint = 0 on "
+            "your own connections to this file",
         )
 
 

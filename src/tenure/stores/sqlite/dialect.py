@@ -18,6 +18,7 @@ from tenure.core.errors import OutsideTransaction, StoreError, UnsupportedDataba
 from tenure.stores.sql.dialect import Trouble
 from tenure.stores.sql.queries import Queries
 from tenure.stores.sql.statement import Rows, Statement
+from tenure.stores.sqlite import wal
 
 BUSY_SECONDS = 30.0
 OLDEST = (3, 38, 0)
@@ -86,6 +87,7 @@ class SqliteDialect:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self.log = wal.Log(path)
 
     def connect(self) -> Connection:
         """WAL needs a real file on a local disk."""
@@ -101,6 +103,8 @@ class SqliteDialect:
             _patiently(connection, "PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
+            for setting in wal.SETTINGS:
+                connection.execute(setting)
         except sqlite3.DatabaseError as error:
             raise StoreError(
                 f"cannot open the SQLite file {self.path!r}: {error}; "
@@ -123,7 +127,11 @@ class SqliteDialect:
     def commit(self, connection: Any) -> None:
         """Then let the next writer in."""
         connection.execute("COMMIT")
-        self._open_gate(connection)
+        try:
+            if isinstance(connection, Connection):
+                self.log.relieve(connection, BUSY_SECONDS)
+        finally:
+            self._open_gate(connection)
 
     def rollback(self, connection: Any) -> None:
         """Whatever happened, the next writer may go."""
