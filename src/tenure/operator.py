@@ -76,11 +76,15 @@ class Operator:
         self, where: JobFilter, before: datetime, *, watch: Callable[[int], None] | None = None
     ) -> int:
         """Remove finished jobs older than `before`; failed and dead ones only where named."""
-        total = 0
-        while count := self._store.jobs.purge(where, before):
-            total += count
+        total, after = 0, None
+        while True:
+            part = self._store.jobs.purge(where, before, after=after)
+            total += part.removed
             if watch is not None:
                 watch(total)
+            after = part.next
+            if after is None:
+                break
         self._signals.emit("jobs.purged", jobs=total)
         return total
 

@@ -17,6 +17,7 @@ from tenure.core.filter import JobFilter
 from tenure.core.job import Job, NewJob, State
 from tenure.core.lease import ClaimedJob, Lease
 from tenure.core.page import Page
+from tenure.core.retention import Purged
 from tenure.core.settlement import Settlement
 
 
@@ -209,8 +210,12 @@ class JobStore(Protocol):
         """One bounded chunk of an operator's move; never silently touches a running job."""
         ...
 
-    def purge(self, where: JobFilter, before: datetime, limit: int = 500) -> int:
-        """Removes finished jobs; failed and dead stay unless the filter names them."""
+    def purge(
+        self, where: JobFilter, before: datetime, limit: int = 500, after: str | None = None
+    ) -> Purged:
+        """One bounded chunk of finished jobs and of keys whose window is over; failed and dead jobs
+        stay unless the filter names them.
+        """
         ...
 
     def history(self, job_id: str) -> Sequence[Attempt]:

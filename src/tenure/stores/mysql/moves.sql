@@ -51,13 +51,23 @@ WHERE id IN :ids AND state = 0 ORDER BY id FOR UPDATE;
 UPDATE tenure_jobs FORCE INDEX (PRIMARY)
 SET priority = :priority, fence = fence + 1 WHERE id IN :ids
 
+-- name: purge_edge
+-- How far a chunk walks, whatever it finds; and when that job was created.
+SELECT id, created_at FROM tenure_jobs WHERE id > :after {where}
+ORDER BY id LIMIT 1 OFFSET :walked
+
+-- name: pick_purgeable
+-- Finished jobs within the walk; failed and dead ones stay unless the filter names them.
+SELECT id FROM tenure_jobs WHERE id > :after AND id <= :edge
+    AND finished_at < :before AND state IN :purgeable {where}
+ORDER BY id LIMIT :limit
+
 -- name: purge_jobs
--- Finished jobs only; failed and dead ones stay unless the filter names them. Two that purge at
--- once do not wait for each other.
-SELECT id FROM tenure_jobs
-WHERE finished_at < :before AND state IN :purgeable {where}
-ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED;
-DELETE FROM tenure_jobs WHERE id IN :ids
+-- Those that are still finished. Two that purge at once do not wait for each other.
+SELECT id FROM tenure_jobs FORCE INDEX (PRIMARY)
+WHERE id IN :ids AND finished_at < :before AND state IN :purgeable
+ORDER BY id FOR UPDATE SKIP LOCKED;
+DELETE j FROM tenure_jobs j FORCE INDEX (PRIMARY) WHERE j.id IN :ids
 
 -- name: purge_history
 DELETE FROM tenure_attempts WHERE job_id IN :ids
@@ -69,8 +79,10 @@ DELETE FROM tenure_logs WHERE job_id IN :ids
 DELETE FROM tenure_payloads WHERE job_id IN :ids
 
 -- name: purge_windows
--- A key outlives its job; it goes when its window is over.
-DELETE FROM tenure_keys WHERE until <= {now}
+-- A key outlives its job; it goes when its window is over, unless somebody takes it right now.
+SELECT until FROM tenure_keys WHERE until <= {now}
+ORDER BY until LIMIT :limit FOR UPDATE SKIP LOCKED;
+DELETE FROM tenure_keys WHERE until IN :ids ORDER BY until LIMIT :limit
 
 -- name: list_queues
 SELECT name, paused, paused_at, paused_by FROM tenure_queues ORDER BY name

@@ -45,12 +45,22 @@ UPDATE tenure_jobs SET priority = :priority::int, fence = fence + 1
 WHERE id = ANY(:ids::bigint[]) AND state + 0 = 0
 RETURNING id, fence
 
+-- name: purge_edge
+-- How far a chunk walks, whatever it finds; and when that job was created.
+SELECT id, created_at FROM tenure_jobs WHERE id > :after::bigint {where}
+ORDER BY id LIMIT 1 OFFSET :walked::bigint
+
+-- name: pick_purgeable
+-- Finished jobs within the walk; failed and dead ones stay unless the filter names them.
+SELECT id FROM tenure_jobs WHERE id > :after::bigint AND id <= :edge::bigint
+    AND finished_at < :before::bigint AND state = ANY(:purgeable::smallint[]) {where}
+ORDER BY id LIMIT :limit::bigint
+
 -- name: purge_jobs
--- Finished jobs only; failed and dead ones stay unless the filter names them. Two that purge at
--- once do not wait for each other.
+-- Those that are still finished. Two that purge at once do not wait for each other.
 DELETE FROM tenure_jobs WHERE id = ANY(ARRAY(SELECT id FROM tenure_jobs
-    WHERE finished_at < :before::bigint AND state = ANY(:purgeable::smallint[]) {where}
-    ORDER BY id LIMIT :limit::bigint FOR UPDATE SKIP LOCKED))
+    WHERE id = ANY(:ids::bigint[]) AND finished_at < :before::bigint
+        AND state = ANY(:purgeable::smallint[]) FOR UPDATE SKIP LOCKED))
 RETURNING id
 
 -- name: purge_history
@@ -65,7 +75,9 @@ DELETE FROM tenure_payloads WHERE job_id = ANY(:ids::bigint[])
 -- name: purge_windows
 -- A key outlives its job; it goes when its window is over, unless somebody takes it right now.
 DELETE FROM tenure_keys WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM tenure_keys WHERE until <= {now} FOR UPDATE SKIP LOCKED))
+    SELECT ctid FROM tenure_keys WHERE until <= {now}
+    ORDER BY until LIMIT :limit::bigint FOR UPDATE SKIP LOCKED))
+RETURNING until
 
 -- name: list_queues
 SELECT name, paused, paused_at, paused_by FROM tenure_queues ORDER BY name

@@ -1,18 +1,15 @@
-"""Operators' moves and purging, one bounded chunk at a time."""
+"""Operators' moves, one bounded chunk at a time."""
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
-
-from tenure.core.errors import OptionError
 from tenure.core.filter import JobFilter
-from tenure.core.job import DEAD_LETTERS, FINAL_STATES, State
+from tenure.core.job import State
 from tenure.stores.contract import Change, Changed, Move
 from tenure.stores.sql import rows
+from tenure.stores.sql.purge import position
 from tenure.stores.sql.settle import LOG_COLUMNS
 from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
-from tenure.stores.sql.where import conditions, moment
+from tenure.stores.sql.where import conditions
 
 RUNNING = rows.CODES[State.RUNNING]
 ENTRIES = {Move.CANCEL: "canceled", Move.RETRY: "retried", Move.REPRIORITISE: "reprioritised"}
@@ -21,7 +18,7 @@ ENTRIES = {Move.CANCEL: "canceled", Move.RETRY: "retried", Move.REPRIORITISE: "r
 def change(where: JobFilter, move: Change, after: str | None, limit: int) -> Plan[Changed]:
     """The next chunk behind `after`; `next` is None at the end."""
     names, values = conditions(where)
-    values.update(after=_position(after), limit=limit)
+    values.update(after=position(after), limit=limit)
     picked = [row[0] for row in (yield Statement("pick_jobs", values, where=names))]
     if not picked:
         return Changed()
@@ -59,28 +56,3 @@ def _note_who_asked(asked: Rows, actor: str) -> Plan[None]:
     lines = [(row[0], row[1], None, "warning", f"cancel asked for by {actor}") for row in asked]
     if lines:
         yield Statement("add_logs", batch=Batch(LOG_COLUMNS, lines))
-
-
-def _position(after: str | None) -> int:
-    found = 0 if after is None else rows.row_id(after)
-    if found is None:
-        raise OptionError(f"{after!r} is not a position in this move")
-    return found
-
-
-def purge(where: JobFilter, before: datetime, limit: int) -> Plan[int]:
-    """Finished jobs with all that hangs on them; keys whose window is over go too."""
-    names, values = conditions(where)
-    values.update(before=moment("before", before), limit=limit, purgeable=_purgeable(where))
-    ids = [row[0] for row in (yield Statement("purge_jobs", values, where=names))]
-    if ids:
-        yield Statement("purge_history", {"ids": ids})
-        yield Statement("purge_logs", {"ids": ids})
-        yield Statement("purge_payloads", {"ids": ids})
-    yield Statement("purge_windows")
-    return len(ids)
-
-
-def _purgeable(where: JobFilter) -> list[Any]:
-    named = where.states or tuple(state for state in FINAL_STATES if state not in DEAD_LETTERS)
-    return [rows.CODES[state] for state in named if state.final]

@@ -12,6 +12,7 @@ from tenure.core.filter import JobFilter
 from tenure.core.job import Job, NewJob, State
 from tenure.core.lease import Lease
 from tenure.core.page import MAX_PAGE, Cursor, Page
+from tenure.core.retention import Purged
 from tenure.core.settlement import Settlement
 from tenure.stores.contract import (
     Added,
@@ -24,7 +25,7 @@ from tenure.stores.contract import (
     LogLine,
     Report,
 )
-from tenure.stores.sql import add, change, claim, rows, settle
+from tenure.stores.sql import add, change, claim, purge, rows, settle
 from tenure.stores.sql.caller import run_in, run_in_async
 from tenure.stores.sql.database import Database
 from tenure.stores.sql.memory import Memories, Memory
@@ -132,9 +133,11 @@ class SqlJobs:
         self.memories.forget()
         return self._database.run(partial(change.change, where, change_, after, limit))
 
-    def purge(self, where: JobFilter, before: datetime, limit: int = 500) -> int:
+    def purge(
+        self, where: JobFilter, before: datetime, limit: int = 500, after: str | None = None
+    ) -> Purged:
         """One chunk."""
-        return self._database.run(partial(change.purge, where, before, limit))
+        return self._database.run(partial(purge.purge, where, before, limit, after))
 
     def history(self, job_id: str) -> Sequence[Attempt]:
         """Oldest first."""

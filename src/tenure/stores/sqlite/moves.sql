@@ -42,11 +42,21 @@ UPDATE tenure_jobs SET priority = :priority, fence = fence + 1
 WHERE id IN (SELECT value FROM json_each(:ids)) AND state = 0
 RETURNING id, fence
 
+-- name: purge_edge
+-- How far a chunk walks, whatever it finds; and when that job was created.
+SELECT id, created_at FROM tenure_jobs WHERE id > :after {where}
+ORDER BY id LIMIT 1 OFFSET :walked
+
+-- name: pick_purgeable
+-- Finished jobs within the walk; failed and dead ones stay unless the filter names them.
+SELECT id FROM tenure_jobs WHERE id > :after AND id <= :edge
+    AND finished_at < :before AND state IN (SELECT value FROM json_each(:purgeable)) {where}
+ORDER BY id LIMIT :limit
+
 -- name: purge_jobs
--- Finished jobs only; failed and dead ones stay unless the filter names them.
-DELETE FROM tenure_jobs WHERE id IN (SELECT id FROM tenure_jobs
-    WHERE finished_at < :before AND state IN (SELECT value FROM json_each(:purgeable)) {where}
-    ORDER BY id LIMIT :limit)
+-- Those that are still finished.
+DELETE FROM tenure_jobs WHERE id IN (SELECT value FROM json_each(:ids))
+    AND finished_at < :before AND state IN (SELECT value FROM json_each(:purgeable))
 RETURNING id
 
 -- name: purge_history
@@ -60,7 +70,10 @@ DELETE FROM tenure_payloads WHERE job_id IN (SELECT value FROM json_each(:ids))
 
 -- name: purge_windows
 -- A key outlives its job; it goes when its window is over.
-DELETE FROM tenure_keys WHERE until <= {now}
+DELETE FROM tenure_keys WHERE (tenant, kind, unique_key) IN (
+    SELECT tenant, kind, unique_key FROM tenure_keys
+    WHERE until <= {now} ORDER BY until LIMIT :limit)
+RETURNING until
 
 -- name: list_queues
 SELECT name, paused, paused_at, paused_by FROM tenure_queues ORDER BY name

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from tenure.core.errors import OptionError
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, State
-from tenure.stores.contract import LogLine, Report, Store
-from tenure.testing.conformance.promise import promise
+from tenure.core.retention import Purged
+from tenure.stores.contract import Capability, LogLine, Report, Store
+from tenure.testing.conformance.promise import needs, promise
 from tenure.testing.conformance.steps import (
+    HOUR,
     OOPS,
+    add,
     add_job,
     add_jobs,
     cancel,
@@ -22,17 +26,25 @@ from tenure.testing.conformance.steps import (
     finished_job,
     ids_of,
     job_of,
+    keyed,
     settle,
     settle_done,
     start_job,
 )
 from tenure.testing.tempo import Tempo
 
+MANY = 1_100  # more than one chunk walks over
 
-def purge(store: Store, limit: int = 500, **conditions: object) -> int:
+
+def purge(store: Store, limit: int = 500, **conditions: Any) -> int:
     """All that has finished until now and a little beyond."""
+    return chunk(store, limit=limit, **conditions).removed
+
+
+def chunk(store: Store, after: str | None = None, limit: int = 500, **conditions: Any) -> Purged:
+    """One chunk behind `after`."""
     before = store.now() + timedelta(seconds=1)
-    return store.jobs.purge(JobFilter(**conditions), before, limit)  # type: ignore[arg-type]
+    return store.jobs.purge(JobFilter(**conditions), before, limit, after)
 
 
 def test_finished_jobs_are_removed(store: Store) -> None:
@@ -77,7 +89,7 @@ def test_only_what_finished_before_the_moment_is_removed(store: Store, tempo: Te
     finished_at = job_of(store, late).finished_at
     assert finished_at is not None
 
-    assert store.jobs.purge(JobFilter(), finished_at) == 1
+    assert store.jobs.purge(JobFilter(), finished_at).removed == 1
     assert ids_of(store) == [late]
 
 
@@ -108,6 +120,64 @@ def test_a_purge_removes_one_chunk_at_a_time(store: Store, limit: int, chunks: l
 
     assert [purge(store, limit=limit) for _ in chunks] == chunks
     assert count_of(store) == 0
+
+
+def test_a_purge_goes_on_behind_its_last_chunk(store: Store) -> None:
+    ids = add_jobs(store, 25)
+    settle_done(store, *claim_all(store))
+
+    first = chunk(store, limit=10)
+    second = chunk(store, first.next, limit=100)
+
+    assert (first.removed, first.next) == (10, ids[9])
+    assert (second.removed, second.next) == (15, None)
+
+
+def test_a_chunk_walks_over_a_bounded_number_of_jobs(store: Store) -> None:
+    first = finished_job(store)
+    waiting = add_jobs(store, MANY)
+    cancel(store, waiting[-1])
+
+    begun = chunk(store, limit=100)
+    assert begun.removed == 1
+    assert begun.next is not None
+    assert int(first) < int(begun.next) < int(waiting[-1])
+    assert begun.reached == job_of(store, begun.next).created_at
+    assert chunk(store, begun.next, limit=100) == Purged(removed=1)
+    assert count_of(store) == MANY - 1
+
+
+def test_named_jobs_need_no_walk(store: Store) -> None:
+    add_jobs(store, MANY)
+    canceled = add_job(store)
+    cancel(store, canceled)
+
+    assert chunk(store, limit=100, ids=(canceled,)) == Purged(removed=1)
+
+
+def test_dead_letters_are_found_without_walking_over_all_the_others(store: Store) -> None:
+    dead = start_job(store, priority=0)
+    add_jobs(store, MANY)
+    last = start_job(store, priority=0)
+    for job in (dead, last):
+        settle(store, job, State.DEAD, entry="error", failure=OOPS)
+
+    assert chunk(store, limit=100, states=DEAD_LETTERS) == Purged(removed=2)
+
+
+def test_a_place_that_is_none_is_refused(store: Store) -> None:
+    with pytest.raises(OptionError, match="not a position"):
+        chunk(store, "somewhere")
+
+
+@needs(Capability.UNIQUE_KEYS)
+def test_a_chunk_removes_a_bounded_number_of_keys(store: Store, tempo: Tempo) -> None:
+    add(store, *(keyed(str(number), window=tempo.seconds(10)) for number in range(25)))
+    add(store, keyed("kept", window=HOUR))
+    tempo.passes(11)
+
+    assert [chunk(store, limit=10).keys for _ in range(4)] == [10, 10, 5, 0]
+    assert not add(store, keyed("kept", window=HOUR))[0].created
 
 
 def test_an_id_is_not_used_again_after_a_purge(store: Store) -> None:

@@ -54,7 +54,7 @@ def test_a_window_outlives_purging(store: Store, tempo: Tempo) -> None:
     settle_done(store, claim_one(store))
     tempo.passes(1)
 
-    assert store.jobs.purge(JobFilter(), before=store.now()) == 1
+    assert store.jobs.purge(JobFilter(), before=store.now()).removed == 1
     assert add(store, keyed("k", "1", window=HOUR)) == [Added(first.id, created=False)]
     with pytest.raises(KeyConflict):
         add(store, keyed("k", "2", window=HOUR))

@@ -1,0 +1,82 @@
+"""How long finished jobs are kept, and how far one walk over them has come. Pure rules.
+
+A walk goes by id, chunk by chunk, and remembers its place. Jobs finish roughly in the order of
+their ids, so it stops before those that are too young to have ended long enough ago, and goes on
+from there next time. What ended unusually late is met by the next walk from the start.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from tenure.core.job import DEAD_LETTERS, FINAL_STATES, State
+
+ORDINARY = tuple(state for state in FINAL_STATES if state not in DEAD_LETTERS)
+LONGEST_RUN = timedelta(hours=1)
+SOONEST_WALK = timedelta(minutes=1)
+LATEST_WALK = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purged:
+    """What one chunk removed. `next` goes on from there; None is the end of the table.
+
+    `reached` is when the last job that the chunk looked at was created.
+    """
+
+    removed: int = 0
+    keys: int = 0
+    next: str | None = None
+    reached: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Jobs that ended in these states are kept for so long."""
+
+    name: str
+    states: tuple[State, ...]
+    keep: timedelta
+
+    @property
+    def late(self) -> timedelta:
+        """How long after its creation an ordinary job may end: a walk waits so much longer."""
+        return min(self.keep / 10, LONGEST_RUN)
+
+    @property
+    def again(self) -> timedelta:
+        """How long after its start a walk may be followed by another one from the start."""
+        return min(max(self.keep, SOONEST_WALK), LATEST_WALK)
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A walk over the table: since when, and behind which job it goes on."""
+
+    begun: datetime
+    after: str | None = None
+
+
+def rules(keep: float | None, keep_letters: float | None) -> tuple[Rule, ...]:
+    """Seconds; None is for ever. Failed and dead jobs have a rule only where one is asked for."""
+    wanted = (("finished", ORDINARY, keep), ("dead letters", DEAD_LETTERS, keep_letters))
+    return tuple(
+        Rule(name=name, states=states, keep=timedelta(seconds=seconds))
+        for name, states, seconds in wanted
+        if seconds is not None
+    )
+
+
+def resume(rule: Rule, walk: Walk | None, now: datetime) -> Walk:
+    """Where to go on: from the start where there was no walk yet, or long enough ago."""
+    if walk is None or (now - walk.begun >= rule.again):
+        return Walk(now)
+    return walk
+
+
+def onward(rule: Rule, walk: Walk, part: Purged, before: datetime) -> Walk | None:
+    """The walk behind this chunk; None where the rest is too young, or there is none."""
+    if part.next is None or (part.reached is not None and part.reached > before - rule.late):
+        return None
+    return replace(walk, after=part.next)
