@@ -11,6 +11,8 @@ from tenure.core.job import DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY
 
 DEFAULT_URL = "sqlite:///tenure.db"
 MEBIBYTE = 1024 * 1024
+TEN_YEARS = 315_360_000
+FOREVER = "forever"
 
 
 class Settings(BaseSettings):
@@ -28,6 +30,9 @@ class Settings(BaseSettings):
     timeout_seconds: float = Field(default=900.0, gt=0, le=604_800)
     payload_limit_bytes: int = Field(default=MEBIBYTE, ge=1_024, le=64 * MEBIBYTE)
     concurrency: int = Field(default=10, ge=1, le=10_000)
+    keep_seconds: float | None = Field(default=604_800.0, ge=1, le=TEN_YEARS)
+    keep_dead_letters_seconds: float | None = Field(default=None, ge=1, le=TEN_YEARS)
+    prune_chunk: int = Field(default=500, ge=1, le=10_000)
     queue_slots: Annotated[dict[str, int], NoDecode] = {}
 
     @field_validator("queue_slots", mode="before")
@@ -37,6 +42,11 @@ class Settings(BaseSettings):
         if not isinstance(value, str):
             return value
         return parse_slots(value)
+
+    @field_validator("keep_seconds", "keep_dead_letters_seconds", mode="before")
+    @classmethod
+    def _parse_forever(cls, value: object) -> object:
+        return None if isinstance(value, str) and value.strip().lower() == FOREVER else value
 
     @property
     def renew_every(self) -> float:

@@ -54,7 +54,7 @@ def test_a_tick_runs_every_registered_runner_in_order(worked: Tenure) -> None:
 
     report = Worker(worked).tick()
 
-    assert [one.name for one in report.runners] == ["jobs", "first", "second"]
+    assert [one.name for one in report.runners] == ["jobs", "first", "second", "pruning"]
     assert log == ["first", "second"]
     assert report.processed == 30 + 5
     assert worked.insight.counts() == {State.SUCCEEDED: 30}
@@ -105,7 +105,7 @@ def test_the_overall_budget_skips_what_has_no_time_left(app: Tenure) -> None:
 
     report = Worker(app, settings=WorkerSettings(tick_overall_max_ms=20)).tick()
 
-    assert report.skipped == ["after"]
+    assert report.skipped == ["after", "pruning"]
     assert log == []
     assert app.insight.counts() == {State.SUCCEEDED: 1}
 

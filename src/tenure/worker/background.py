@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from tenure.core.budget import Budget
-from tenure.core.errors import StoreUnavailable
+from tenure.core.errors import StoreError, StoreUnavailable
 from tenure.core.pace import Pace
 from tenure.core.signals import Signals
 from tenure.worker.pipeline import Pipeline
+from tenure.worker.pruning import Pruner, in_daemon
 from tenure.worker.settings import WorkerSettings
 from tenure.worker.tick import Step, TickReport, tick
 
 FIRST_ERROR_PAUSE = 0.1
+PRUNING_TURN = 0.2
+PRUNING_REST = 4.0
 
 
 async def keep_working(
@@ -62,6 +67,27 @@ def _delay(report: TickReport, idle: int, pace: Pace) -> float:
     if report.processed:
         return pace.after_work(random.random)
     return pace.after_idle(idle, random.random)
+
+
+async def keep_pruning(pruner: Pruner, pace: Pace, signals: Signals, stop: asyncio.Event) -> None:
+    """At most a fifth of the time while much is due, less and less often when nothing is."""
+    idle = 1
+    await pause(stop, pace.after_idle(idle, random.random))
+    while not stop.is_set():
+        begun = time.monotonic()
+        try:
+            removed = await in_daemon(pruner.turn, Budget(seconds=PRUNING_TURN))
+        except Exception as error:
+            signals.emit("worker.error", error=error, step="pruning")
+            rest = pace.after_error(random.random)
+        else:
+            idle = 1 if removed else idle + 1
+            rest = pace.after_idle(idle, random.random)
+            if pruner.behind:
+                rest = (time.monotonic() - begun) * PRUNING_REST
+        await pause(stop, rest)
+    with suppress(StoreError):
+        await in_daemon(pruner.release)
 
 
 async def pause(stop: asyncio.Event, seconds: float) -> None:

@@ -19,8 +19,9 @@ from tenure.core.errors import OptionError
 from tenure.engine import Tenure
 from tenure.insight import WORKERS
 from tenure.stores.contract import Record
-from tenure.worker.background import keep_ticking, keep_working
+from tenure.worker.background import keep_pruning, keep_ticking, keep_working
 from tenure.worker.pipeline import Pipeline
+from tenure.worker.pruning import PRUNING, Pruner, in_daemon
 from tenure.worker.settings import WorkerSettings
 from tenure.worker.slots import Slots
 from tenure.worker.tick import JOBS, Step, TickReport, choose, step_of, tick
@@ -96,8 +97,9 @@ class Worker:
         async with self._working() as pipeline:
             app, settings, stop = self.app, self.settings, self._stopping()
             steps = self._steps(pipeline)
-            others = [step for step in steps if step.name != JOBS]
+            others = [step for step in steps if step.name not in (JOBS, PRUNING)]
             beside = asyncio.ensure_future(keep_ticking(others, settings, app.signals, stop))
+            pruning = asyncio.ensure_future(self._keep_pruning(steps, stop))
             jobs = asyncio.ensure_future(
                 keep_working(pipeline, settings, app.signals, app.settings.poll_seconds)
             )
@@ -110,6 +112,17 @@ class Worker:
                 pipeline.stopping = True
                 pipeline.wake()
                 await asyncio.wait({jobs, beside}, timeout=5)
+                await asyncio.wait({pruning}, timeout=1)
+
+    async def _keep_pruning(self, steps: list[Step], stop: asyncio.Event) -> None:
+        if any(step.name == PRUNING for step in steps):
+            pruner = Pruner(self.app, self.id, stop.is_set)
+            await keep_pruning(pruner, self.settings.pace, self.app.signals, stop)
+
+    async def _prune(self, budget: Budget) -> int:
+        """The pruning runner of a tick."""
+        pruner = Pruner(self.app, self.id, self._stopping().is_set)
+        return int(await in_daemon(pruner.once, budget))
 
     async def _one_tick(self) -> TickReport:
         async with self._working() as pipeline:
@@ -150,7 +163,8 @@ class Worker:
         async def jobs(budget: Budget) -> int:
             return await _jobs(pipeline, budget)
 
-        steps = [Step(JOBS, jobs), *(step_of(runner) for runner in self.app.runners)]
+        features = [step_of(runner) for runner in self.app.runners]
+        steps = [Step(JOBS, jobs), *features, Step(PRUNING, self._prune)]
         return choose(steps, self.settings.tick_runners)
 
     def _asked_to_stop(self) -> None:

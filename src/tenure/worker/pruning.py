@@ -1,0 +1,138 @@
+"""Removes finished jobs whose time is over: one pruner per fleet, never in the way of a claim.
+
+The place that a walk has reached is a record in the store, so that the next pruner, or the next
+`tenure tick`, goes on from there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from tenure.core.budget import Budget
+from tenure.core.filter import JobFilter
+from tenure.core.retention import Purged, Rule, Walk, onward, resume, rules
+from tenure.engine import Tenure
+from tenure.stores.contract import Capability, HeldLock, Record
+from tenure.worker.threads import Threads
+
+PRUNING = "pruning"
+NEEDED = frozenset({Capability.LOCKS, Capability.RECORDS})
+LEASE_SECONDS = 60.0
+SMALLEST_CHUNK = 10
+QUICK_SECONDS = 0.03
+SLOW_SECONDS = 0.1
+
+
+class Pruner:
+    """Holds the fleet's lock from its first turn until `release`. Lives in one thread at a time."""
+
+    def __init__(self, app: Tenure, owner: str, stopped: Callable[[], bool]) -> None:
+        self._app = app
+        self._owner = owner
+        self._stopped = stopped
+        keep, keep_letters = app.settings.keep_seconds, app.settings.keep_dead_letters_seconds
+        self._rules = rules(keep, keep_letters)
+        self._limit = app.settings.prune_chunk
+        self._held: HeldLock | None = None
+        self._sure_until = 0.0
+        self.behind = False
+
+    def once(self, budget: Budget) -> int:
+        """The runner of a tick."""
+        try:
+            return self.turn(budget)
+        finally:
+            self.release()
+
+    def turn(self, budget: Budget) -> int:
+        """Chunks until the budget is spent, nothing is due, or somebody else is the pruner."""
+        self.behind = False
+        if not self._hold():
+            return 0
+        if not self._rules:  # no job goes, but the keys whose window is over
+            self._purge(JobFilter(ids=()), self._app.store.now(), None, budget)
+        removed = sum([self._follow(rule, budget) for rule in self._rules])
+        if removed:
+            self._app.signals.emit("jobs.purged", jobs=removed)
+        return removed
+
+    def release(self) -> None:
+        """Let another worker prune."""
+        held, self._held = self._held, None
+        if held is not None:
+            self._app.store.locks.release(held)
+
+    def _follow(self, rule: Rule, budget: Budget) -> int:
+        """A rule's walk, from where it stands."""
+        now = self._app.store.now()
+        before, where = now - rule.keep, JobFilter(states=rule.states)
+        known = self._recall(rule)
+        walk = resume(rule, known, now)
+        further: Walk | None = walk
+        removed = 0
+        while further is not None and not self._must_end(budget):
+            walk = further
+            part = self._purge(where, before, walk.after, budget)
+            removed += part.removed
+            further = onward(rule, walk, part, before)
+        self.behind = self.behind or further is not None
+        if (reached := further or walk) != known:
+            self._remember(rule, reached)
+        return removed
+
+    def _must_end(self, budget: Budget) -> bool:
+        return budget.spent or self._stopped() or not self._hold()
+
+    def _purge(
+        self, where: JobFilter, before: datetime, after: str | None, budget: Budget
+    ) -> Purged:
+        """One chunk: as large as may be, and smaller where that took long."""
+        limit = min(self._limit, budget.items_left or self._limit)
+        begun = time.monotonic()
+        part = self._app.store.jobs.purge(where, before, limit, after)
+        self._limit = fitting(limit, time.monotonic() - begun, self._app.settings.prune_chunk)
+        budget.use(part.removed)
+        self.behind = self.behind or part.keys == limit
+        return part
+
+    def _hold(self) -> bool:
+        """Whether this is the fleet's pruner, for a while at least."""
+        store = self._app.store
+        if time.monotonic() < self._sure_until and self._held is not None:
+            return True
+        if not store.capabilities >= NEEDED:
+            return False
+        asked = time.monotonic()
+        if self._held is None or not store.locks.renew(self._held, LEASE_SECONDS):
+            self._held = store.locks.acquire(PRUNING, self._owner, LEASE_SECONDS)
+        self._sure_until = asked + LEASE_SECONDS / 3
+        return self._held is not None
+
+    def _recall(self, rule: Rule) -> Walk | None:
+        found = self._app.store.records.find(PRUNING, rule.name)
+        if found is None:
+            return None
+        return Walk(datetime.fromisoformat(found.data["begun"]), found.data["after"])
+
+    def _remember(self, rule: Rule, walk: Walk) -> None:
+        data: dict[str, Any] = {"begun": walk.begun.isoformat(), "after": walk.after}
+        self._app.store.records.upsert(Record(collection=PRUNING, name=rule.name, data=data))
+
+
+def fitting(limit: int, took: float, most: int) -> int:
+    """How large the next chunk may be after one of this size took so long."""
+    if took > SLOW_SECONDS:
+        return max(min(SMALLEST_CHUNK, most), limit // 2)
+    return min(most, limit * 2) if took < QUICK_SECONDS else limit
+
+
+async def in_daemon(function: Callable[..., Any], *args: Any) -> Any:
+    """In a thread that cannot keep the process from ending."""
+    threads = Threads(1, "tenure-pruning")
+    try:
+        return await threads.submit(function, *args)
+    finally:
+        threads.close()
