@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tenure import Tenure, Worker
-from tenure.cli.checks import Level, clock, wal_reset
+from tenure.cli.checks import clock, wal_reset
+from tenure.cli.findings import Level
 from tenure.insight import WORKERS
 from tenure.stores.contract import ClaimRequest, Record
 from tenure.testing.clock import ManualClock

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import IntEnum
-from typing import Any
 
 from tenure.cli.engines import sql_store
+from tenure.cli.findings import Finding, Level
+from tenure.cli.health import space
 from tenure.cli.words import plural, span
 from tenure.core.errors import UnsupportedDatabase
 from tenure.core.filter import JobFilter
@@ -19,39 +18,9 @@ from tenure.engine import Tenure
 STUCK_GRACE_SECONDS = 15.0
 
 
-class Level(IntEnum):
-    """How bad. A warning is worth a look; a problem keeps jobs from running as they should."""
-
-    OK = 0
-    WARNING = 1
-    PROBLEM = 2
-
-    @property
-    def word(self) -> str:
-        """For programs."""
-        return self.name.lower()
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One fact."""
-
-    level: Level
-    subject: str
-    fact: str
-    todo: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """For `--json`."""
-        return {
-            "level": self.level.word,
-            "check": self.subject,
-            "fact": self.fact,
-            "next": self.todo or None,
-        }
-
-
-def examine(engine: Tenure, version: str, clock_seconds: float) -> Iterator[Finding]:
+def examine(
+    engine: Tenure, version: str, clock_seconds: float, snapshot_seconds: float
+) -> Iterator[Finding]:
     """Everything; without the right schema only what needs none."""
     yield from database(engine, version)
     schema_finding = schema(engine)
@@ -64,6 +33,7 @@ def examine(engine: Tenure, version: str, clock_seconds: float) -> Iterator[Find
     yield from orphans(engine)
     yield paused(engine)
     yield dead_letters(engine)
+    yield from space(engine, snapshot_seconds)
 
 
 def database(engine: Tenure, version: str) -> Iterator[Finding]:

@@ -10,8 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from tenure.cli import errors
-from tenure.cli.checks import Finding, Level, examine
+from tenure.cli.checks import examine
 from tenure.cli.engines import open_existing, sql_store
+from tenure.cli.findings import Finding, Level
 from tenure.cli.options import AsJson, Database
 from tenure.cli.output import console, show_json
 
@@ -24,8 +25,11 @@ def doctor(
     clock_seconds: Annotated[
         float, typer.Option("--clock-seconds", help="How far two clocks may be apart.")
     ] = 2.0,
+    snapshot_seconds: Annotated[
+        float, typer.Option("--snapshot-seconds", help="How long a transaction may stay open.")
+    ] = 300.0,
 ) -> None:
-    """Examine database, schema, clock, workers and jobs.
+    """Examine database, schema, clock, workers, jobs and space.
 
     Exit codes: 0 all well, warnings included; 1 problems found, also in the
     schema; 2 wrong usage or bad input; 3 database unavailable.
@@ -37,7 +41,7 @@ def doctor(
         if as_json:
             _show_unreachable(error)
         raise
-    findings = list(examine(engine, version, clock_seconds))
+    findings = list(examine(engine, version, clock_seconds, snapshot_seconds))
     worst = max(finding.level for finding in findings)
     if as_json:
         show_json({"status": worst.word, "findings": [one.to_dict() for one in findings]})

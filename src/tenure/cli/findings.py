@@ -1,0 +1,42 @@
+"""A finding of the doctor: how bad, what, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+
+class Level(IntEnum):
+    """How bad. A warning is worth a look; a problem keeps jobs from running as they should."""
+
+    OK = 0
+    WARNING = 1
+    PROBLEM = 2
+
+    @property
+    def word(self) -> str:
+        """For programs."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fact; `figures` are for programs."""
+
+    level: Level
+    subject: str
+    fact: str
+    todo: str = ""
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {
+            "level": self.level.word,
+            "check": self.subject,
+            "fact": self.fact,
+            "next": self.todo or None,
+            "figures": dict(self.figures) or None,
+        }
