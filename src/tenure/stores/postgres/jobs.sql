@@ -131,7 +131,7 @@ SELECT name FROM tenure_queues WHERE paused = 1
 -- somebody has locked is being renewed, settled or recovered at this moment.
 SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, queue
 FROM tenure_jobs
-WHERE state = 1 AND lease_until < {now} - :waited::bigint
+WHERE state = 1 AND lease_until < {now} - :waited::bigint AND lease_until >= {now} - :back::bigint
     AND (attempt >= max_attempts OR cancel_requested = 1
         OR (kind = ANY(:kinds::text[]) AND queue = ANY(:queues::text[])))
 ORDER BY lease_until LIMIT :limit::bigint FOR UPDATE SKIP LOCKED

@@ -63,7 +63,8 @@ def sweep(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Claim
     memory.paused = frozenset([row[0] for row in (yield Statement("paused_queues"))])
     slots = _open_slots(request, memory)
     ended: Ended = []
-    taken = yield from _recover(request, slots, ended)
+    taken = yield from _recover(request, slots, ended, memory.back(began, slots))
+    memory.looked_back(began, slots, quiet=not taken and not ended)
     again = frozenset(str(row[0]) for row in taken)
     yield from _expire(ended)
     slots = {queue: free for queue, free in slots.items() if free > 0}
@@ -127,10 +128,13 @@ def read_large(ids: Iterable[int]) -> Plan[dict[int, str]]:
     return dict((yield Statement("read_payloads", {"ids": wanted})))
 
 
-def _recover(request: ClaimRequest, slots: dict[str, int], ended: Ended) -> Plan[Rows]:
+def _recover(
+    request: ClaimRequest, slots: dict[str, int], ended: Ended, back: float
+) -> Plan[Rows]:
     """Jobs whose lease ran out: again at once and without backoff, or buried, or cancelled."""
     asked = {"kinds": list(request.kinds), "queues": list(slots), "limit": RECOVERED_AT_ONCE}
-    overdue = yield Statement("overdue_leases", {**asked, WAITED: 0})
+    bounds = {WAITED: 0, "back": seconds_to_micros(back)}
+    overdue = yield Statement("overdue_leases", {**asked, **bounds})
     fates = [(row, _fate(row)) for row in overdue]
     over = [_burial(row, fate) for row, fate in fates if fate is not Recovery.AGAIN]
     if over:

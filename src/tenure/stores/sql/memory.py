@@ -20,6 +20,9 @@ BEFORE_ALL: Place = (-(2**40), "")
 SWEEP_EVERY = 1.0
 CHEAP_SECONDS = 0.005
 SHARE = 20
+LONG_AGO = 1e9
+MARGIN_SECONDS = 5.0
+WHOLE_LOOK_EVERY = 30.0
 DRAINED_KEPT = 16
 MEMORIES_KEPT = 32
 
@@ -38,6 +41,9 @@ class Memory:
         self.paused: frozenset[str] = frozenset()
         self._swept_at: float | None = None
         self._sweep_seconds = 0.0
+        self._quiet_at = 0.0
+        self._quiet_queues: frozenset[str] = frozenset()
+        self._whole_look_at = 0.0
 
     def sweep_due(self, now: float) -> bool:
         """Nobody has looked from the head for a while."""
@@ -54,6 +60,22 @@ class Memory:
         self._swept_at = ended
         self._sweep_seconds = ended - began
 
+    def back(self, now: float, queues: Iterable[str]) -> float:
+        """How far back leases are to be looked for that ran out: since a look that found none in
+        these queues. What went through its fingers is found by a whole look twice a minute.
+        """
+        if now >= self._whole_look_at or not set(queues) <= self._quiet_queues:
+            return LONG_AGO
+        return now - self._quiet_at + MARGIN_SECONDS
+
+    def looked_back(self, now: float, queues: Iterable[str], *, quiet: bool) -> None:
+        """Whether anything was there."""
+        if not quiet:
+            self._quiet_queues = frozenset()
+        elif now >= self._whole_look_at or not set(queues) <= self._quiet_queues:
+            self._quiet_queues, self._whole_look_at = frozenset(queues), now + WHOLE_LOOK_EVERY
+        self._quiet_at = now
+
     def learn(self, jobs: Iterable[NewJob]) -> None:
         """Jobs were added in this process: their lanes are worth a look without a sweep."""
         for job in jobs:
@@ -67,6 +89,7 @@ class Memory:
         """Jobs were moved about: look from the head next time."""
         self.live, self.drained = {}, {}
         self._swept_at = None
+        self._quiet_queues = frozenset()
 
     def look_anew(self) -> None:
         """What is live now is to be seen again; a few lanes keep their floors if it is not."""

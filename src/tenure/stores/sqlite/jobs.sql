@@ -104,7 +104,7 @@ SELECT name FROM tenure_queues WHERE paused = 1
 -- Running jobs whose holder went silent and that this worker may take, bury or cancel.
 SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, queue
 FROM tenure_jobs
-WHERE state = 1 AND lease_until < {now} - :waited
+WHERE state = 1 AND lease_until < {now} - :waited AND lease_until >= {now} - :back
     AND (attempt >= max_attempts OR cancel_requested = 1
         OR (kind IN (SELECT value FROM json_each(:kinds))
             AND queue IN (SELECT value FROM json_each(:queues))))
