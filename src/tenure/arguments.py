@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from types import NoneType
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic.fields import FieldInfo
 
 from tenure.core.errors import OptionError
 
@@ -28,6 +30,21 @@ def arguments_model(kind: str, function: Callable[..., Any]) -> type[BaseModel]:
         ser_json_inf_nan="constants",
     )  # fmt: skip
     return create_model(f"Arguments of {kind}", __config__=config, **fields)
+
+
+FLAT = (int, str, bool, int | None, str | None, bool | None)
+
+
+def writes_canonical(model: type[BaseModel]) -> bool:
+    """Whether pydantic's own JSON is the canonical text: plain types, in the order of names."""
+    fields = model.model_fields
+    return list(fields) == sorted(fields) and all(map(_is_flat, fields.values()))
+
+
+def _is_flat(field: FieldInfo) -> bool:
+    """Defaults are not checked by pydantic, so their types count as well."""
+    known = field.is_required() or type(field.default) in (int, str, bool, NoneType)
+    return field.annotation in FLAT and known and not field.metadata
 
 
 def problems(error: ValidationError) -> str:

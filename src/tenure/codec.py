@@ -5,19 +5,38 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from tenure.canonical import CANONICAL, quickly
 from tenure.core.errors import PayloadError
 
+EMPTY = "{}"
 MAX_DEPTH_MESSAGE = "is nested too deeply"
-CANONICAL = json.JSONEncoder(
-    allow_nan=False, ensure_ascii=False, sort_keys=True, separators=(",", ":")
-)
 
 
 def encode(value: Any, limit: int, what: str = "payload") -> str:
     """Canonical JSON text: sorted keys, so that equal payloads are equal texts."""
+    raw = quickly(value)
+    return fitting(_carefully(value, what) if raw is None else raw, limit, what)
+
+
+def fitting(raw: bytes, limit: int, what: str = "payload") -> str:
+    """Text within the limit."""
+    if len(raw) > limit:
+        raise PayloadError(
+            f"the {what} has {len(raw):,} bytes and the limit is {limit:,}: "
+            "store it elsewhere and pass its name (or raise TENURE_PAYLOAD_LIMIT_BYTES)"
+        )
+    return raw.decode()
+
+
+def decode(text: str) -> Any:
+    """The value again."""
+    return json.loads(text)
+
+
+def _carefully(value: Any, what: str) -> bytes:
+    """The slow way, which knows what is wrong."""
     try:
-        text = CANONICAL.encode(value)
-        size = len(text.encode("utf-8"))
+        return CANONICAL.encode(value).encode()
     except UnicodeEncodeError as error:
         raise PayloadError(f"the {what} holds a lone surrogate, which is no text") from error
     except RecursionError as error:
@@ -28,14 +47,3 @@ def encode(value: Any, limit: int, what: str = "payload") -> str:
         ) from error
     except TypeError as error:
         raise PayloadError(f"the {what} is not JSON: {error}; pass plain values") from error
-    if size > limit:
-        raise PayloadError(
-            f"the {what} has {size:,} bytes and the limit is {limit:,}: "
-            "store it elsewhere and pass its name (or raise TENURE_PAYLOAD_LIMIT_BYTES)"
-        )
-    return text
-
-
-def decode(text: str) -> Any:
-    """The value again."""
-    return json.loads(text)

@@ -10,16 +10,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec, Protocol, Unpack
 
-from tenure.codec import encode
+from tenure.codec import EMPTY, encode
 from tenure.core.clock import Clock
-from tenure.core.errors import JobNotFound, OptionError
+from tenure.core.errors import JobNotFound, OptionError, PayloadError
 from tenure.core.job import Job, NewJob
 from tenure.core.retry import Exponential, RetryPolicy
 from tenure.core.signals import Signals
-from tenure.handlers import Handler, HandlerOptions, Registry, RunsIn, defaults
+from tenure.handlers import Handler, HandlerOptions, Registry, RunsIn, described
 from tenure.insight import Insight
 from tenure.operator import Operator
-from tenure.options import Options, new_job
+from tenure.options import Options
 from tenure.running import RunningJob
 from tenure.settings import Settings
 from tenure.stores import open_store
@@ -133,8 +133,10 @@ class Tenure:
 
     def new(self, kind: str, payload: Any = None, **options: Unpack[Options]) -> NewJob:
         """A checked job that is not yet added. A kind that this app does not know is accepted."""
-        text = encode({} if payload is None else payload, self.settings.payload_limit_bytes)
-        return new_job(kind, text, {**defaults(self, kind), **options})
+        if isinstance(payload, NewJob):
+            raise PayloadError("the payload is a new job: pass it to enqueue_many([...])")
+        text = EMPTY if payload is None else encode(payload, self.settings.payload_limit_bytes)
+        return described(self, kind, text, options)
 
     def enqueue(self, kind: str, payload: Any = None, **options: Unpack[Options]) -> JobRef:
         """Add one job by name; durable when this returns, or with `tx` part of your transaction."""
@@ -213,7 +215,8 @@ class Tenure:
         """Workers here hear of it: at once, or when our own transaction has committed."""
         refs = [JobRef(one.id, one.created) for one in added]
         if tx is None:
-            self.signals.emit("jobs.enqueued", ids=[ref.id for ref in refs if ref.created])
+            if self.signals.heard("jobs.enqueued"):
+                self.signals.emit("jobs.enqueued", ids=[ref.id for ref in refs if ref.created])
         elif hasattr(tx, "inner"):
             tx.enqueued.extend(ref.id for ref in refs if ref.created)
         return refs

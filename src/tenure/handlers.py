@@ -6,15 +6,17 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Unpack
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from tenure.arguments import arguments_model, problems
+from tenure.arguments import arguments_model, problems, writes_canonical
+from tenure.codec import EMPTY, encode, fitting
 from tenure.core.errors import ArgumentsError, OptionError, UnknownKind
 from tenure.core.job import NewJob
 from tenure.core.retry import RetryPolicy
-from tenure.options import Options, check_name
+from tenure.options import Options, check_name, new_job
 from tenure.running import RunningJob, current_job
 
 if TYPE_CHECKING:
@@ -56,9 +58,21 @@ class Handler(Generic[P]):
         self.function = function
         self.options = options
         self.on_loop = options.runs_in is RunsIn.LOOP
+        self.defaults: Options = {
+            "queue": options.queue,
+            "priority": options.priority,
+            "max_attempts": options.retry.attempts,
+        }
         self._arguments = arguments_model(kind, function)
+        self._names = tuple(self._arguments.model_fields)
+        self._writes_canonical = writes_canonical(self._arguments)
         self._validate_json = self._arguments.__pydantic_validator__.validate_json
         _check_place(self)
+
+    @cached_property
+    def template(self) -> NewJob:
+        """A job without arguments, as the decorator says: most jobs differ in the payload alone."""
+        return new_job(self.kind, EMPTY, self.defaults)
 
     def __call__(self, job: RunningJob, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Run the function itself, as in a test."""
@@ -70,7 +84,7 @@ class Handler(Generic[P]):
 
     def new(self, *args: P.args, **kwargs: P.kwargs) -> NewJob:
         """A job to pass to `enqueue_many`."""
-        return Bound(self, {}).new(*args, **kwargs)
+        return described(self.app, self.kind, self.pack(args, kwargs), {})
 
     def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> JobRef:
         """Add a job; returns when it is durable."""
@@ -80,15 +94,29 @@ class Handler(Generic[P]):
         """The same from a coroutine."""
         return await Bound(self, {}).enqueue_async(*args, **kwargs)
 
-    def pack(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Arguments as a JSON-ready payload; ArgumentsError where they do not fit."""
-        names = list(self._arguments.model_fields)
+    def pack(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+        """Arguments as a payload; ArgumentsError where they do not fit."""
+        given = self._named(args, kwargs) if args else kwargs
+        try:
+            model = self._arguments.__pydantic_validator__.validate_python(given)
+        except ValidationError as error:
+            raise ArgumentsError(self.kind, problems(error)) from None
+        except TypeError as error:
+            raise ArgumentsError(self.kind, str(error)) from None
+        limit = self.app.settings.payload_limit_bytes
+        write = self._arguments.__pydantic_serializer__
+        if self._writes_canonical:
+            return fitting(write.to_json(model), limit)
+        return encode(write.to_python(model, mode="json"), limit)
+
+    def _named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        names = self._names
         if len(args) > len(names):
             raise ArgumentsError(self.kind, f"takes {len(names)} arguments, {len(args)} given")
         given = dict(zip(names, args, strict=False))
-        if twice := set(given) & set(kwargs):
+        if twice := given.keys() & kwargs.keys():
             raise ArgumentsError(self.kind, f"{sorted(twice)[0]!r} is given twice")
-        return self._checked({**given, **kwargs}).model_dump(mode="json")
+        return {**given, **kwargs}
 
     def unpack(self, payload: str) -> dict[str, Any]:
         """A stored payload as typed arguments; ArgumentsError where they do not fit."""
@@ -97,14 +125,6 @@ class Handler(Generic[P]):
         except ValidationError as error:
             raise ArgumentsError(self.kind, problems(error)) from None
         return bound
-
-    def _checked(self, values: dict[str, Any]) -> BaseModel:
-        try:
-            return self._arguments.model_validate(values)
-        except ValidationError as error:
-            raise ArgumentsError(self.kind, problems(error)) from None
-        except TypeError as error:
-            raise ArgumentsError(self.kind, str(error)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,24 +140,24 @@ class Bound(Generic[P]):
 
     def new(self, *args: P.args, **kwargs: P.kwargs) -> NewJob:
         """A job to pass to `enqueue_many`."""
-        handler = self.handler
-        return handler.app.new(handler.kind, handler.pack(args, kwargs), **self._without_tx())
+        if "tx" in self.options:
+            raise OptionError("a job made with new() gets its tx in enqueue_many(..., tx=...)")
+        return self._new(args, kwargs)
 
     def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> JobRef:
         """Add a job; returns when it is durable, or with `tx` when it is in the transaction."""
-        handler = self.handler
-        return handler.app.enqueue(handler.kind, handler.pack(args, kwargs), **self.options)
+        new, tx = self._new(args, kwargs), self.options.get("tx")
+        return self.handler.app.enqueue_many([new], tx=tx)[0]
 
     async def enqueue_async(self, *args: P.args, **kwargs: P.kwargs) -> JobRef:
         """The same from a coroutine."""
+        new, tx = self._new(args, kwargs), self.options.get("tx")
+        return (await self.handler.app.enqueue_many_async([new], tx=tx))[0]
+
+    def _new(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NewJob:
         handler = self.handler
         payload = handler.pack(args, kwargs)
-        return await handler.app.enqueue_async(handler.kind, payload, **self.options)
-
-    def _without_tx(self) -> Options:
-        if "tx" in self.options:
-            raise OptionError("a job made with new() gets its tx in enqueue_many(..., tx=...)")
-        return self.options
+        return described(handler.app, handler.kind, payload, self.options)
 
 
 class Registry:
@@ -177,26 +197,28 @@ class Registry:
         return list(dict.fromkeys(handler.options.queue for handler in self))
 
 
-def defaults(app: Tenure, kind: str) -> Options:
-    """What the handler says, and the job that is running here: its tenant, its correlation."""
-    handler = app.handlers.get(kind)
-    found: Options = {
-        "priority": app.settings.priority,
-        "max_attempts": app.settings.max_attempts,
+def described(app: Tenure, kind: str, payload: str, options: Options) -> NewJob:
+    """A job with what the caller says, else the handler, else the job that is running here."""
+    handler, parent = app.handlers.get(kind), current_job.get()
+    if handler is None:
+        settings = app.settings
+        known: Options = {"priority": settings.priority, "max_attempts": settings.max_attempts}
+    elif parent is None and not options:
+        return handler.template if payload == EMPTY else handler.template.with_payload(payload)
+    else:
+        known = handler.defaults
+    if parent is None:
+        return new_job(kind, payload, {**known, **options})
+    return new_job(kind, payload, {**known, **_inherited(parent), **options})
+
+
+def _inherited(parent: RunningJob) -> Options:
+    return {
+        "correlation_id": parent.claimed.correlation_id,
+        "trace": parent.claimed.trace,
+        "enqueued_by": f"job:{parent.id}",
+        "tenant": parent.tenant,
     }
-    if handler is not None:
-        found = {
-            "queue": handler.options.queue,
-            "priority": handler.options.priority,
-            "max_attempts": handler.options.retry.attempts,
-        }
-    parent = current_job.get()
-    if parent is not None:
-        found["correlation_id"] = parent.claimed.correlation_id
-        found["trace"] = parent.claimed.trace
-        found["enqueued_by"] = f"job:{parent.id}"
-        found["tenant"] = parent.tenant
-    return found
 
 
 def _check_place(handler: Handler[Any]) -> None:

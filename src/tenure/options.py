@@ -6,7 +6,7 @@ import math
 import re
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from tenure.core.errors import OptionError
 from tenure.core.job import KeyMode, NewJob, UniqueKey
@@ -54,8 +54,26 @@ PLAIN = (
 )  # fmt: skip
 
 
+CHANGING = frozenset({"key", "key_mode", "key_window", "run_at", "expires", "tx"})
+
+
 def new_job(kind: str, payload: str, options: Options) -> NewJob:
     """A job to add; whatever is wrong with the options is said here."""
+    if CHANGING.isdisjoint(options):
+        try:
+            return _known(kind, **options).with_payload(payload)
+        except TypeError:  # what cannot be remembered is looked at below
+            pass
+    return _checked(kind, options).with_payload(payload)
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _known(kind: str, **options: Any) -> NewJob:
+    """The same few options come again and again. Typed: True is no priority, though it equals 1."""
+    return _checked(kind, cast(Options, options))
+
+
+def _checked(kind: str, options: Options) -> NewJob:
     if unknown := options.keys() - KNOWN:
         raise OptionError(f"unknown option {sorted(unknown)[0]!r}; there are: {sorted(KNOWN)}")
     check_name("kind", kind)
@@ -68,7 +86,6 @@ def new_job(kind: str, payload: str, options: Options) -> NewJob:
     run_at = options.get("run_at")
     job = NewJob(
         kind=kind,
-        payload=payload,
         key=_key(options),
         delay_seconds=_seconds("delay", options["delay"]) if "delay" in options else 0.0,
         run_at=None if run_at is None else _moment("run_at", run_at),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure import JobFilter, KeyConflict, PayloadError, RunningJob, State, Tenure
+from tenure import JobFilter, KeyConflict, OptionError, PayloadError, RunningJob, State, Tenure
 from tenure.core.errors import OutsideTransaction, SyncCallOnLoop
 from tenure.testing import run_until_idle
 
@@ -109,3 +109,14 @@ def test_follow_up_jobs_inherit_tenant_and_correlation(app: Tenure) -> None:
     assert (child.tenant, child.correlation_id, child.enqueued_by) == (
         "acme", "c-7", f"job:{ref.id}",
     )  # fmt: skip
+
+
+def test_a_new_job_is_no_payload(app: Tenure) -> None:
+    with pytest.raises(PayloadError, match="enqueue_many"):
+        app.enqueue("x", app.new("y"))
+
+
+def test_options_that_look_alike_are_told_apart(app: Tenure) -> None:
+    assert app.new("x", priority=1).priority == 1
+    with pytest.raises(OptionError, match="priority"):
+        app.new("x", priority=True)

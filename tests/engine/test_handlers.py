@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from tenure import ArgumentsError, JobFilter, OptionError, RunningJob, State, Tenure
+from tenure import ArgumentsError, JobFilter, OptionError, PayloadError, RunningJob, State, Tenure
 from tenure.core.errors import UnknownKind
 from tenure.testing import run_until_idle
 
@@ -122,3 +122,24 @@ def test_an_unknown_kind_is_accepted_by_name_and_named_where_a_handler_is_needed
 
 
 def _handler(job: RunningJob) -> None: ...
+
+
+def test_a_payload_is_the_same_text_through_a_handler_and_by_name(app: Tenure) -> None:
+    @app.job("flat")
+    def flat(job: RunningJob, a: int, b: str = "", c: bool | None = None) -> None: ...
+
+    @app.job("mixed")
+    def mixed(job: RunningJob, b: str, a: float, x: Any = None) -> None: ...
+
+    odd = '\x00\x1f\x7f"\\/\u2028ü\U0001f600'
+    assert flat.new(10**30, odd).payload == app.new("f", {"a": 10**30, "b": odd, "c": None}).payload
+    assert mixed.new(odd, 1e22).payload == app.new("f", {"a": 1e22, "b": odd, "x": None}).payload
+    assert flat.new(1, c=True).payload == '{"a":1,"b":"","c":true}'
+
+
+def test_arguments_over_the_limit_are_refused_with_advice(app: Tenure) -> None:
+    @app.job("flat")
+    def flat(job: RunningJob, a: str) -> None: ...
+
+    with pytest.raises(PayloadError, match="1,048,576"):
+        flat.enqueue("x" * 1_048_577)

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from tenure.core.filter import JobFilter
 from tenure.core.job import Job, NewJob, State
@@ -32,8 +32,7 @@ class Capability(StrEnum):
     PAUSE = "pause"
 
 
-@dataclass(frozen=True, slots=True)
-class Added:
+class Added(NamedTuple):
     """The answer to one NewJob. `created` is False where its unique key named a job already."""
 
     id: str

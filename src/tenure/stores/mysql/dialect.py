@@ -249,15 +249,16 @@ def _insert(cursor: Cursor, step: str, statement: Statement) -> Rows:
     found: Rows = []
     for texts in _row_texts(cursor, row, statement):
         cursor.execute(head + ",".join(texts) + tail)
-        first = int(cursor.lastrowid or 0)
-        cursor.execute("SELECT @@auto_increment_increment")
-        ((distance,),) = cursor.fetchall()
+        first, distance = int(cursor.lastrowid or 0), 1
+        if len(texts) > 1:
+            cursor.execute("SELECT @@auto_increment_increment")
+            ((distance,),) = cursor.fetchall()
         found += [(first + place * distance,) for place in range(len(texts))]
     return found
 
 
 def _row_texts(cursor: Cursor, template: str, statement: Statement) -> Iterator[list[str]]:
-    batch = statement.batch or Batch((), ())
+    batch = statement.batch or Batch((), [()])  # without one the values are the only row
     rows = (dict(zip(batch.columns, row, strict=True)) for row in batch.rows)
     texts = (cursor.mogrify(template, {**statement.values, **row}) for row in rows)
     yield from _fitting(texts)

@@ -11,9 +11,9 @@ TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6))
 id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
 snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at
 
--- name: add_jobs
--- Jobs without a unique key; what stands between the marks is repeated for every row, because the
--- ids of one INSERT with VALUES follow each other.
+-- fragment: insert_jobs
+-- What stands between the marks is repeated for every row, because the ids of one INSERT with
+-- VALUES follow each other.
 INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
     max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
     created_at)
@@ -21,6 +21,14 @@ VALUES
 /*row*/ (:kind, :queue, :priority, :tenant, :owner, :payload, coalesce(:run_at, {now} + :delay),
     coalesce(:expires_at, {now} + :expires_delay), :max_attempts, :correlation_id, :trace,
     :enqueued_by, :ordering_key, :bucket, :batch_id, :seq, {now}) /*row*/
+
+-- name: add_job
+-- One job without a unique key: what most callers add.
+{insert_jobs}
+
+-- name: add_jobs
+-- Jobs without a unique key, in one statement.
+{insert_jobs}
 
 -- name: add_keyed_jobs
 -- each

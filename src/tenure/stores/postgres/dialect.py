@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from types import NoneType
 from typing import Any
 
 import psycopg
@@ -16,6 +15,7 @@ from psycopg.types.array import ListBinaryDumper
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from tenure.core.errors import StoreError, UnsupportedDatabase
+from tenure.stores.postgres.arrays import array, literals, narrow
 from tenure.stores.sql.dialect import Trouble
 from tenure.stores.sql.queries import Queries, to_pyformat
 from tenure.stores.sql.statement import Rows, Statement
@@ -41,6 +41,10 @@ AGAIN = frozenset({"40001", "40P01", "55P03", "23505"})
 # Besides lost connections (class 08): a server that stops, starts, is full or, after a failover,
 # only reads. Another connection finds the right one.
 LOST = frozenset({"57P01", "57P02", "57P03", "57P05", "53300", "25006", "25P03"})
+
+
+# Plain inserts: there is one way to do them, however the tables grow.
+READS_NOTHING = frozenset({"add_job", "add_jobs"})
 
 
 class Connection(psycopg.Connection[Any]):
@@ -107,18 +111,20 @@ class PostgresDialect:
     def execute(self, connection: Any, queries: Queries, statement: Statement) -> Rows:
         """One statement, whatever the size of its batch."""
         query = queries.get(statement.name, statement.where)
-        if isinstance(connection, Connection):
+        if isinstance(connection, Connection) and statement.name not in READS_NOTHING:
             connection.forget_old_plans()
         with _cursor(connection) as cursor:
-            cursor.execute(to_pyformat(query.steps[0]), _literals(self.values(statement)))
+            cursor.execute(to_pyformat(query.steps[0]), literals(self.values(statement)))
             return list(cursor.fetchall()) if cursor.description else []
 
     def values(self, statement: Statement) -> Mapping[str, Any]:
         """A batch travels as one array per column."""
         if statement.batch is None:
             return statement.values
-        columns: Sequence[Sequence[Any]] = list(zip(*statement.batch.rows, strict=True))
-        arrays = zip(statement.batch.columns, map(_array, columns), strict=True)
+        columns = zip(*statement.batch.rows, strict=True)
+        if statement.batch.once:
+            return {**statement.values, **narrow(statement.batch, columns)}
+        arrays = zip(statement.batch.columns, map(array, columns), strict=True)
         return {**statement.values, **dict(arrays)}
 
     def trouble(self, error: BaseException) -> Trouble:
@@ -188,32 +194,6 @@ def _run(connection: Any, sql: str) -> str:
     with _cursor(connection) as cursor:
         cursor.execute(sql)
         return str(cursor.statusmessage)
-
-
-def _literals(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Arrays of numbers, or of nothing, as text: joined in one step, where psycopg goes by element.
-
-    The statements cast every parameter, so the server reads them as what they are.
-    """
-    return {
-        name: _literal(value) if isinstance(value, list) and _simple(value) else value
-        for name, value in values.items()
-    }
-
-
-def _simple(array: list[Any]) -> bool:
-    return set(map(type, array)) <= {int, NoneType}
-
-
-def _literal(array: list[int | None]) -> str:
-    return "{" + ",".join(["NULL" if value is None else str(value) for value in array]) + "}"
-
-
-def _array(column: Sequence[Any]) -> list[Any]:
-    """psycopg wants one type in an array: a whole number among fractions is one of them."""
-    if float in map(type, column):
-        return [None if value is None else float(value) for value in column]
-    return list(column)
 
 
 def check_version(found: int) -> None:

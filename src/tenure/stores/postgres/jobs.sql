@@ -1,21 +1,40 @@
+-- fragment: clock
+-- The clock at the statement, not at the transaction's start.
+(extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+
 -- fragment: now
--- The clock at the statement, not at the transaction's start. A sub-select can bound an index.
-(SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+-- As a sub-select it can bound an index, and is read once for all rows.
+(SELECT {clock})
 
 -- fragment: claimed
 -- What a worker needs to run a job, in the order of rows.claimed().
 id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
 snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at
 
--- name: add_jobs
--- Jobs without a unique key, in one statement; ids come back in the order of the rows.
+-- name: add_job
+-- One job without a unique key: what most callers add, and no array to take apart.
 INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
     max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
     created_at)
-SELECT r.kind, r.queue, r.priority, r.tenant, r.owner, r.payload,
-    coalesce(r.run_at, {now} + r.delay), coalesce(r.expires_at, {now} + r.expires_delay),
-    r.max_attempts, r.correlation_id, r.trace, r.enqueued_by, r.ordering_key, r.bucket,
-    r.batch_id, r.seq, {now}
+VALUES (:kind::text, :queue::text, :priority::int, :tenant::text, :owner::text, :payload::text,
+    coalesce(:run_at::bigint, {clock} + :delay::bigint),
+    coalesce(:expires_at::bigint, {clock} + :expires_delay::bigint), :max_attempts::int,
+    :correlation_id::text, :trace::text, :enqueued_by::text, :ordering_key::text, :bucket::int,
+    :batch_id::bigint, :seq::bigint, {clock})
+RETURNING id
+
+-- name: add_jobs
+-- Jobs without a unique key, in one statement; ids come back in the order of the rows. What is the
+-- same for all of them comes once (:one_kind), and its array is empty.
+INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
+    max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
+    created_at)
+SELECT coalesce(r.kind, :one_kind::text), coalesce(r.queue, :one_queue::text),
+    coalesce(r.priority, :one_priority::int), coalesce(r.tenant, :one_tenant::text), r.owner,
+    r.payload, coalesce(r.run_at, {now} + coalesce(r.delay, :one_delay::bigint)),
+    coalesce(r.expires_at, {now} + r.expires_delay), coalesce(r.max_attempts,
+    :one_max_attempts::int), r.correlation_id, r.trace, r.enqueued_by, r.ordering_key,
+    coalesce(r.bucket, :one_bucket::int), r.batch_id, r.seq, {now}
 FROM unnest(:kind::text[], :queue::text[], :priority::int[], :tenant::text[], :owner::text[],
         :payload::text[], :run_at::bigint[], :delay::bigint[], :expires_at::bigint[],
         :expires_delay::bigint[], :max_attempts::int[], :correlation_id::text[], :trace::text[],

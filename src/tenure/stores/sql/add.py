@@ -57,11 +57,8 @@ class Adding:
 
 def add(jobs: Sequence[NewJob]) -> Plan[list[Added]]:
     """The answers, in the order of the jobs; ids grow in that order too."""
-    if all(job.key is None for job in jobs):
-        batch = Batch(rows.JOB_COLUMNS, [rows.new_job(job) for job in jobs])
-        found = sorted((yield Statement("add_jobs", batch=batch)))
-        yield from _put_apart([(row[0], job) for row, job in zip(found, jobs, strict=True)])
-        return [Added(str(row[0])) for row in found]
+    if rows.are_plain(jobs):
+        return (yield from add_plain(jobs))
     adding = Adding(jobs)
     try:
         yield from _add_keyed(adding)
@@ -71,6 +68,18 @@ def add(jobs: Sequence[NewJob]) -> Plan[list[Added]]:
     for holder, place in adding.changes.items():
         yield from _replace(int(holder), jobs[place])
     return [adding.answers[place] for place in range(len(jobs))]
+
+
+def add_plain(jobs: Sequence[NewJob]) -> Plan[list[Added]]:
+    """Jobs without a key, each with its payload in its row: one statement adds them."""
+    if len(jobs) == 1:
+        values = dict(zip(rows.JOB_COLUMNS, rows.new_job(jobs[0]), strict=True))
+        found = yield Statement("add_job", values)
+    else:
+        made = [rows.new_job(job) for job in jobs]
+        batch = Batch(rows.JOB_COLUMNS, made, once=rows.ONCE, whole="payload")
+        found = sorted((yield Statement("add_jobs", batch=batch)))
+    return [Added(str(row[0])) for row in found]
 
 
 def _add_keyed(adding: Adding) -> Plan[None]:

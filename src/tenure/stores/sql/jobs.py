@@ -47,8 +47,8 @@ class SqlJobs:
         if not jobs:
             return []
         self.memories.learn(jobs)
-        if tx is None and all(rows.is_plain(job) for job in jobs):
-            return self._database.run_loose(partial(add.add, jobs))
+        if tx is None and rows.are_plain(jobs):
+            return self._database.run_loose(partial(add.add_plain, jobs))
         return run_in(self._database, tx, partial(add.add, jobs))
 
     async def add_async(self, jobs: Sequence[NewJob], tx: Any) -> list[Added]:

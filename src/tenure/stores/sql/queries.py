@@ -1,7 +1,7 @@
 """Loads named queries from `.sql` files and turns `:name` into a driver's parameter style.
 
 -- name: x      a query; statements separated by `;` at a line's end are its steps
--- fragment: x  text that queries include as {x}; `{now}` is the clock, `{where}` the filter
+-- fragment: x  text that queries include as {x}; {now}, {clock}: the time; {where}: the filter
 -- each         (below a name) run once per row of the batch instead of once for all
 """
 
@@ -37,7 +37,7 @@ class Queries:
         for text in texts.values():
             self._read(text)
         if bound_clock:
-            self._fragments["now"] = CLOCK_PARAMETER
+            self._fragments |= {"now": CLOCK_PARAMETER, "clock": CLOCK_PARAMETER}
         self._cache: dict[tuple[str, tuple[str, ...]], Query] = {}
 
     @property

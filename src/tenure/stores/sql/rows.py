@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
+from operator import attrgetter
 
 from tenure.core.clock import from_micros, seconds_to_micros, to_micros
 from tenure.core.job import Job, NewJob, State
@@ -25,11 +27,14 @@ JOB_COLUMNS = (
     "expires_delay", "max_attempts", "correlation_id", "trace", "enqueued_by", "ordering_key",
     "bucket", "batch_id", "seq",
 )  # fmt: skip
+ONCE = frozenset({"kind", "queue", "priority", "tenant", "delay", "max_attempts", "bucket"})
 KEYED_COLUMNS = (*JOB_COLUMNS, "unique_key", "payload_hash")
 SETTLE_COLUMNS = ("id", "fence", "state", "delay", "result", "reason", "refund", "snooze")
+_KEY, _PAYLOAD = attrgetter("key"), attrgetter("payload")
 HISTORY_COLUMNS = ("id", "fence", "spent", "entry", "worker", "failure")
 
 
+@lru_cache(maxsize=4096)
 def bucket(tenant: str) -> int:
     """The shard bucket of a tenant: stable over processes and versions."""
     return zlib.crc32(tenant.encode()) % BUCKETS
@@ -45,32 +50,36 @@ def is_large(payload: str) -> bool:
     return len(payload) > INLINE_BYTES
 
 
-def is_plain(job: NewJob) -> bool:
-    """Whether one statement adds it: no key to settle, no payload to put apart."""
-    return job.key is None and not is_large(job.payload)
+def are_plain(jobs: Sequence[NewJob]) -> bool:
+    """Whether one statement adds them: no key to settle, no payload to put apart."""
+    return not any(map(_KEY, jobs)) and max(map(len, map(_PAYLOAD, jobs))) <= INLINE_BYTES
 
 
 def new_job(job: NewJob) -> Row:
     """The values of JOB_COLUMNS."""
+    (
+        kind, payload, queue, priority, tenant, owner, _, run_at, delay, expires_at, expires,
+        max_attempts, correlation_id, trace, enqueued_by, ordering_key, batch_id, seq,
+    ) = job  # fmt: skip
     return (
-        job.kind,
-        job.queue,
-        job.priority,
-        job.tenant,
-        job.owner,
-        None if is_large(job.payload) else job.payload,
-        _micros(job.run_at),
-        seconds_to_micros(job.delay_seconds),
-        _micros(job.expires_at),
-        None if job.expires_seconds is None else seconds_to_micros(job.expires_seconds),
-        job.max_attempts,
-        job.correlation_id,
-        job.trace,
-        job.enqueued_by,
-        job.ordering_key,
-        bucket(job.tenant),
-        None if job.batch_id is None else int(job.batch_id),
-        job.seq,
+        kind,
+        queue,
+        priority,
+        tenant,
+        owner,
+        payload if len(payload) <= INLINE_BYTES else None,
+        None if run_at is None else to_micros(run_at),
+        seconds_to_micros(delay) if delay else 0,
+        None if expires_at is None else to_micros(expires_at),
+        None if expires is None else seconds_to_micros(expires),
+        max_attempts,
+        correlation_id,
+        trace,
+        enqueued_by,
+        ordering_key,
+        bucket(tenant),
+        None if batch_id is None else int(batch_id),
+        seq,
     )
 
 
@@ -155,10 +164,6 @@ def row_id(public: str) -> int | None:
     if not (public.isascii() and public.isdigit()) or len(public) > 18:
         return None
     return int(public)
-
-
-def _micros(moment: datetime | None) -> int | None:
-    return None if moment is None else to_micros(moment)
 
 
 def _moment(micros: int | None) -> datetime | None:

@@ -7,6 +7,16 @@ CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER) * 1000
 id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
 snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at
 
+-- name: add_job
+-- One job without a unique key: what most callers add.
+INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
+    max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
+    created_at)
+VALUES (:kind, :queue, :priority, :tenant, :owner, :payload, coalesce(:run_at, {now} + :delay),
+    coalesce(:expires_at, {now} + :expires_delay), :max_attempts, :correlation_id, :trace,
+    :enqueued_by, :ordering_key, :bucket, :batch_id, :seq, {now})
+RETURNING id
+
 -- name: add_jobs
 -- Jobs without a unique key, in one statement; ids come back in the order of the rows.
 INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
