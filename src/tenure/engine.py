@@ -160,7 +160,7 @@ class Tenure:
         """Add many from a coroutine, all or none."""
         check_inside(tx)
         inner = getattr(tx, "inner", tx)
-        if inner is None or (inner is not tx and not self.store.is_async(inner)):
+        if inner is not tx and not self.store.is_async(inner):
             added = await asyncio.to_thread(self.store.jobs.add, list(jobs), inner)
         else:
             added = await self.store.jobs.add_async(list(jobs), inner)

@@ -14,11 +14,8 @@ WAIT_LONGEST = 0.5
 
 def check_off_loop(name: str, instead: str) -> None:
     """A blocking call on a running loop stops every other task."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return
-    raise SyncCallOnLoop(name, instead)
+    if asyncio._get_running_loop() is not None:  # the public form raises where there is none
+        raise SyncCallOnLoop(name, instead)
 
 
 def pauses(seconds: float) -> Iterator[float]:

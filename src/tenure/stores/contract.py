@@ -155,8 +155,8 @@ class JobStore(Protocol):
         """All or none (1, 5, 6). `tx` may be a Transaction or a driver's own open connection."""
         ...
 
-    async def add_async(self, jobs: Sequence[NewJob], tx: Any) -> list[Added]:
-        """The same in a transaction of an async driver."""
+    async def add_async(self, jobs: Sequence[NewJob], tx: Any = None) -> list[Added]:
+        """The same from a coroutine: by itself, or in a transaction of an async driver."""
         ...
 
     def claim(self, request: ClaimRequest) -> Claim:

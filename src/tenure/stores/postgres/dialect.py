@@ -115,7 +115,7 @@ class PostgresDialect:
             connection.forget_old_plans()
         with _cursor(connection) as cursor:
             cursor.execute(to_pyformat(query.steps[0]), literals(self.values(statement)))
-            return list(cursor.fetchall()) if cursor.description else []
+            return list(cursor.fetchall()) if _has_rows(cursor) else []
 
     def values(self, statement: Statement) -> Mapping[str, Any]:
         """A batch travels as one array per column."""
@@ -178,6 +178,12 @@ def _cursor(connection: Any) -> Any:
         _set_adapters(cursor)
         return cursor
     return connection.cursor()
+
+
+def _has_rows(cursor: Any) -> bool:
+    """psycopg would describe every column to answer this; psycopg2 has it ready."""
+    result = getattr(cursor, "pgresult", None)
+    return bool(cursor.description if result is None else result.nfields)
 
 
 def _set_adapters(context: AdaptContext) -> None:

@@ -101,10 +101,8 @@ class Database:
                 time.sleep(random.uniform(0.001, 0.005) * 2**attempt)  # noqa: S311
         raise AssertionError("unreachable")
 
-    @contextmanager
-    def _no_transaction(self, asked: float) -> Iterator[Transaction]:
-        with self._connection(lambda _: None) as connection, self._named_errors():
-            yield Transaction(self, connection)
+    def _no_transaction(self, asked: float) -> AbstractContextManager[Transaction]:
+        return _Loose(self)
 
     def read(self, statement: Statement) -> Rows:
         """One reading statement, outside a transaction; again where a kept connection was stale."""
@@ -263,6 +261,33 @@ class Database:
                 self._idle.append(connection)
                 return
         self.dialect.close(connection)
+
+
+class _Loose:
+    """A connection without a transaction around it. The shortest way, for what comes most often."""
+
+    __slots__ = ("_connection", "_database")
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __enter__(self) -> Transaction:
+        self._connection = self._database._started(_nothing)
+        return Transaction(self._database, self._connection)
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            self._database._give_back(self._connection, True)
+            return
+        lost = self._database.dialect.trouble(error) is Trouble.LOST
+        stopped = not isinstance(error, Exception) or isinstance(error, StoreUnavailable)
+        self._database._give_back(self._connection, not (lost or stopped))
+        if lost:
+            raise StoreUnavailable(f"the database cannot be reached: {error}") from error
+
+
+def _nothing(connection: Any) -> None:
+    """What a connection needs where no transaction begins."""
 
 
 _databases: WeakSet[Database] = WeakSet()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from tenure.core.errors import OptionError
+from tenure.core.errors import OptionError, StoreUnavailable
 from tenure.core.filter import JobFilter
 from tenure.core.job import Job, NewJob, State
 from tenure.core.lease import Lease
@@ -28,10 +29,13 @@ from tenure.stores.contract import (
 from tenure.stores.sql import add, change, claim, purge, rows, settle
 from tenure.stores.sql.caller import run_in, run_in_async
 from tenure.stores.sql.database import Database
+from tenure.stores.sql.gather import Gather
 from tenure.stores.sql.memory import Memories, Memory
 from tenure.stores.sql.statement import Plan, Statement
+from tenure.stores.sql.ticket import Answer
 from tenure.stores.sql.where import conditions
 
+WRITERS = 2
 LAST_ID = 2**63 - 1
 
 
@@ -41,22 +45,38 @@ class SqlJobs:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.memories = Memories()
+        self._gather = Gather(self._add_each, 1 if database.dialect.single_writer else WRITERS)
 
     def add(self, jobs: Sequence[NewJob], tx: Any = None) -> list[Added]:
         """All or none."""
         if not jobs:
             return []
         self.memories.learn(jobs)
-        if tx is None and rows.are_plain(jobs):
-            return self._database.run_loose(partial(add.add_plain, jobs))
-        return run_in(self._database, tx, partial(add.add, jobs))
+        if tx is not None or not rows.are_plain(jobs):
+            return run_in(self._database, tx, partial(add.add, jobs))
+        if len(jobs) == 1:
+            return [self._gather.add(jobs[0])]
+        return self._database.run_loose(partial(add.add_plain, jobs))
 
-    async def add_async(self, jobs: Sequence[NewJob], tx: Any) -> list[Added]:
-        """All or none, in the caller's async transaction."""
-        if not jobs:
-            return []
+    async def add_async(self, jobs: Sequence[NewJob], tx: Any = None) -> list[Added]:
+        """All or none, in the caller's async transaction or by itself."""
+        if tx is None and not (len(jobs) == 1 and rows.are_plain(jobs)):
+            return await asyncio.to_thread(self.add, jobs)
         self.memories.learn(jobs)
-        return await run_in_async(self._database, tx, partial(add.add, jobs))
+        if tx is None:
+            return [await self._gather.add_async(jobs[0])]
+        return await run_in_async(self._database, tx, partial(add.add, jobs)) if jobs else []
+
+    def _add_each(self, jobs: Sequence[NewJob]) -> list[Answer]:
+        """Plain jobs of several callers in one statement; where it fails for one, each alone."""
+        try:
+            return list(self._database.run_loose(partial(add.add_plain, jobs)))
+        except StoreUnavailable as error:
+            return [type(error)(str(error)) for _ in jobs]
+        except Exception as error:
+            if len(jobs) == 1:
+                return [error]
+        return [self._add_each([job])[0] for job in jobs]
 
     def claim(self, request: ClaimRequest) -> Claim:
         """Due jobs and abandoned ones."""
