@@ -173,10 +173,12 @@ RETURNING id
 
 -- name: claim_lanes
 -- The lanes of each queue behind a place, by jumping through the due index from one lane to the
--- next; and whether their first job is due.
+-- next; and whether their first job is due. The LIMIT as in claim_take.
 SELECT q.queue, lane.priority, lane.tenant, lane.run_at <= {now}
-FROM unnest(:queue::text[], :after_priority::bigint[], :after_tenant::text[])
-    AS q (queue, after_priority, after_tenant)
+FROM (
+    SELECT * FROM unnest(:queue::text[], :after_priority::bigint[], :after_tenant::text[])
+    LIMIT cardinality(:queue::text[])
+) AS q (queue, after_priority, after_tenant)
 CROSS JOIN LATERAL (
     WITH RECURSIVE jump AS (
         (SELECT j.priority, j.tenant, j.run_at FROM tenure_jobs j
@@ -195,15 +197,17 @@ CROSS JOIN LATERAL (
 
 -- name: claim_take
 -- The best due jobs of every lane, from behind its floor; what another worker takes at this moment is passed over, and
--- expired ones are left to expire_jobs.
+-- expired ones are left to expire_jobs. The LIMIT leaves out no lane: without it PostgreSQL expects ten of them, holds
+-- a plan for any number to be too dear, and plans each claim anew, which takes longer than the claim.
 UPDATE tenure_jobs SET state = 1, attempt = attempt + 1, fence = fence + 1,
     lease_owner = :owner::text, lease_until = {now} + :lease::bigint, started_at = {now},
     progress = NULL, progress_note = NULL
 WHERE id = ANY(ARRAY(
     SELECT due.id
-    FROM unnest(:queue::text[], :priority::int[], :tenant::text[], :take::bigint[],
-            :floor_run_at::bigint[], :floor_id::bigint[])
-        AS lane (queue, priority, tenant, take, floor_run_at, floor_id)
+    FROM (
+        SELECT * FROM unnest(:queue::text[], :priority::int[], :tenant::text[], :take::bigint[],
+            :floor_run_at::bigint[], :floor_id::bigint[]) LIMIT cardinality(:queue::text[])
+    ) AS lane (queue, priority, tenant, take, floor_run_at, floor_id)
     CROSS JOIN LATERAL (
         SELECT j.id FROM tenure_jobs j
         WHERE j.queue = lane.queue AND j.priority = lane.priority AND j.tenant = lane.tenant
