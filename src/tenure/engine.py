@@ -82,10 +82,13 @@ class Tenure:
     ) -> None:
         self.settings = settings or Settings()
         self.url = self.settings.database_url if url is None else url
-        self.store: Store = open_store(
-            self.url, clock=clock, auto_migrate=self.settings.auto_migrate
-        )
         self.signals = Signals()
+        self.store: Store = open_store(
+            self.url,
+            clock=clock,
+            auto_migrate=self.settings.auto_migrate,
+            wake=self.settings.wake(self.signals),
+        )
         self.handlers = Registry()
         self.runners: list[Runner] = []
         self.insight = Insight(self.store)

@@ -39,6 +39,7 @@ class WorkerView:
     started_at: str
     seen_at: datetime
     silent_seconds: float
+    listening: bool = False
 
     @property
     def alive(self) -> bool:
@@ -153,4 +154,5 @@ def _worker(record: Record, now: datetime) -> WorkerView:
         started_at=record.data["started_at"],
         seen_at=seen,
         silent_seconds=(now - seen).total_seconds(),
+        listening=record.data.get("listening", False),
     )

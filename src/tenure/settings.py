@@ -8,6 +8,8 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from tenure.core.job import DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY
+from tenure.core.signals import Signals
+from tenure.stores.wake import DEFAULT_CHANNEL, WakeOptions
 
 DEFAULT_URL = "sqlite:///tenure.db"
 MEBIBYTE = 1024 * 1024
@@ -25,6 +27,8 @@ class Settings(BaseSettings):
     lease_seconds: float = Field(default=60.0, ge=0.2, le=86_400)
     renew_seconds: float = Field(default=20.0, ge=0.05, le=28_800)
     poll_seconds: float = Field(default=1.0, ge=0.01, le=3_600)
+    wake_channel: str = Field(default=DEFAULT_CHANNEL, pattern="^([a-z_][a-z0-9_]{0,62})?$")
+    listen_url: str | None = None
     max_attempts: int = Field(default=DEFAULT_MAX_ATTEMPTS, ge=1, le=1_000)
     priority: int = Field(default=DEFAULT_PRIORITY, ge=0, le=1_000)
     timeout_seconds: float = Field(default=900.0, gt=0, le=604_800)
@@ -47,6 +51,10 @@ class Settings(BaseSettings):
     @classmethod
     def _parse_forever(cls, value: object) -> object:
         return None if isinstance(value, str) and value.strip().lower() == FOREVER else value
+
+    def wake(self, signals: Signals) -> WakeOptions:
+        """How wake-ups travel, and where their troubles are told."""
+        return WakeOptions(channel=self.wake_channel, listen_url=self.listen_url, signals=signals)
 
     @property
     def renew_every(self) -> float:

@@ -14,6 +14,7 @@ from tenure.core.errors import UnsupportedDatabase
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, State
 from tenure.engine import Tenure
+from tenure.stores.contract import Capability
 
 STUCK_GRACE_SECONDS = 15.0
 
@@ -29,6 +30,7 @@ def examine(
         return
     yield clock(engine, clock_seconds)
     yield workers(engine)
+    yield wake_ups(engine)
     yield stuck(engine)
     yield from orphans(engine)
     yield paused(engine)
@@ -106,6 +108,18 @@ def workers(engine: Tenure) -> Finding:
     )
     todo = "look why they ended; their jobs are taken up by others when the lease is over"
     return Finding(Level.WARNING, "workers", f"{fact}, {len(silent)} silent: {named}", todo)
+
+
+def wake_ups(engine: Tenure) -> Finding:
+    """Who hears of a new job at once; the others find it when they look."""
+    if Capability.WAKE_UPS not in engine.store.capabilities:
+        return Finding(Level.OK, "wake-ups", "within a process; between processes by polling")
+    deaf = [one.id for one in engine.insight.workers() if one.alive and not one.listening]
+    if not deaf:
+        return Finding(Level.OK, "wake-ups", "every live worker listens")
+    fact = f"not listening, so they find jobs by polling: {', '.join(deaf)}"
+    todo = "one that has just started listens soon; behind a pooler set TENURE_LISTEN_URL"
+    return Finding(Level.WARNING, "wake-ups", fact, todo)
 
 
 def stuck(engine: Tenure) -> Finding:

@@ -136,6 +136,12 @@ def store_unavailable(facts: Facts, _: Named) -> Iterator[Sentence]:
     yield Sentence("error", text, OUTAGE)
 
 
+def wake_failed(facts: Facts, _: Named) -> Iterator[Sentence]:
+    """Jobs start later, but they start."""
+    text = f"wake-ups interrupted, polling goes on: {_clip(str(facts['error']))}"
+    yield Sentence("warning", text, "wake")
+
+
 def heartbeat_failed(facts: Facts, job: Named) -> Iterator[Sentence]:
     """Mostly the same outage."""
     if facts["known"]:
@@ -169,6 +175,7 @@ SENTENCES: dict[str, Callable[[Facts, Named], Iterator[Sentence]]] = {
     "worker.error": trouble,
     "settle.failed": trouble,
     "store.unavailable": store_unavailable,
+    "wake.failed": wake_failed,
     "heartbeat.failed": heartbeat_failed,
     "lease.lost": lease_lost,
     "job.settled": job_settled,

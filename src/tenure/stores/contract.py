@@ -19,6 +19,7 @@ from tenure.core.lease import ClaimedJob, Lease
 from tenure.core.page import Page
 from tenure.core.retention import Purged
 from tenure.core.settlement import Settlement
+from tenure.stores.wake import Wakes
 
 
 class Capability(StrEnum):
@@ -30,6 +31,7 @@ class Capability(StrEnum):
     HISTORY = "history"
     UNIQUE_KEYS = "unique_keys"
     PAUSE = "pause"
+    WAKE_UPS = "wake_ups"
 
 
 class Added(NamedTuple):
@@ -41,13 +43,17 @@ class Added(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimRequest:
-    """Who asks, for which kinds, and how many slots are free in each queue."""
+    """Who asks, for which kinds, and how many slots are free in each queue.
+
+    `woken` names queues that are said to have got due jobs: a hint where to look first.
+    """
 
     owner: str
     kinds: Collection[str]
     slots: Mapping[str, int]
     lease_seconds: float
     turn: int = 0
+    woken: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,6 +352,11 @@ class Store(Protocol):
     @property
     def fused(self) -> bool:
         """Whether `jobs.exchange` serves better than settling and claiming side by side."""
+        ...
+
+    @property
+    def wakes(self) -> Wakes:
+        """Who is told of due jobs; between processes only with the capability `wake_ups`."""
         ...
 
     @property

@@ -10,6 +10,7 @@ from tenure.core.clock import Clock
 from tenure.core.errors import StoreError, UrlError
 from tenure.stores.sql.dialect import Dialect
 from tenure.stores.sql.store import SqlStore
+from tenure.stores.wake import Complaints, WakeOptions, Wakes
 
 SCHEMES = {
     "sqlite": "sqlite",
@@ -22,12 +23,17 @@ EXAMPLES = "sqlite:///tenure.db, postgresql://user@host/name or mysql://user@hos
 
 
 def open_store(
-    url: str, *, clock: Clock | None = None, auto_migrate: bool | None = None
+    url: str,
+    *,
+    clock: Clock | None = None,
+    auto_migrate: bool | None = None,
+    wake: WakeOptions | None = None,
 ) -> SqlStore:
     """The store behind a URL. SQLite files get their schema by themselves unless told otherwise."""
     dialect = dialect_of(url)
     migrate = dialect.name == "sqlite" if auto_migrate is None else auto_migrate
-    return SqlStore(dialect, clock=clock, auto_migrate=migrate)
+    wakes = _wakes(dialect, wake or WakeOptions())
+    return SqlStore(dialect, clock=clock, auto_migrate=migrate, wakes=wakes)
 
 
 def dialect_of(url: str) -> Dialect:
@@ -43,6 +49,21 @@ def dialect_of(url: str) -> Dialect:
     if kind == "sqlite":
         return _sqlite(url, rest)
     return _server(url, kind)
+
+
+def _wakes(dialect: Dialect, options: WakeOptions) -> Wakes:
+    """Only PostgreSQL carries wake-ups between processes."""
+    if dialect.name != "postgres" or not options.channel:
+        return Wakes()
+    from tenure.stores.postgres.dialect import PostgresDialect
+    from tenure.stores.postgres.listen import PostgresListener
+    from tenure.stores.postgres.notify import Notifier
+
+    listened = dialect if options.listen_url is None else dialect_of(options.listen_url)
+    if not isinstance(listened, PostgresDialect):
+        raise UrlError("TENURE_LISTEN_URL needs to be a postgresql:// URL like the database's")
+    sender = Notifier(dialect.connect, options.channel, Complaints(options.signals))
+    return Wakes(sender, PostgresListener(listened.url, options.channel, sender.is_own))
 
 
 def _sqlite(url: str, rest: str) -> Dialect:

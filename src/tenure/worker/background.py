@@ -12,6 +12,8 @@ from tenure.core.budget import Budget
 from tenure.core.errors import StoreError, StoreUnavailable
 from tenure.core.pace import Pace
 from tenure.core.signals import Signals
+from tenure.stores.wake import EVERY_QUEUE, Complaints, Listener
+from tenure.worker.alarm import Alarm
 from tenure.worker.pipeline import Pipeline
 from tenure.worker.pruning import Pruner, in_daemon
 from tenure.worker.settings import WorkerSettings
@@ -20,6 +22,7 @@ from tenure.worker.tick import Step, TickReport, tick
 FIRST_ERROR_PAUSE = 0.1
 PRUNING_TURN = 0.2
 PRUNING_REST = 4.0
+LONGEST_DEAF = 30.0
 
 
 async def keep_working(
@@ -47,6 +50,29 @@ async def keep_working(
 def _after_errors(errors: int, pace: Pace) -> float:
     """A restart of the database is over in seconds; only a longer outage is worth patience."""
     return min(FIRST_ERROR_PAUSE * 2.0 ** min(errors - 1, 20), pace.after_error(random.random))
+
+
+async def keep_listening(
+    listener: Listener | None, alarm: Alarm, signals: Signals, stop: asyncio.Event
+) -> None:
+    """Hear the wake-ups of other processes, and again after a break; polling goes on anyway."""
+    complaints, breaks = Complaints(signals), 0
+
+    def begun() -> None:
+        nonlocal breaks
+        breaks, alarm.listening = 0, True
+        signals.emit("worker.listening")
+        alarm.heard([EVERY_QUEUE])  # what was said meanwhile, nobody repeats
+
+    while listener is not None and not stop.is_set():
+        try:
+            await listener.listen(alarm.heard, begun)
+        except Exception as error:
+            complaints.make(error, "listen")
+        finally:
+            alarm.listening = False
+        breaks += 1
+        await pause(stop, min(FIRST_ERROR_PAUSE * 2.0 ** min(breaks - 1, 20), LONGEST_DEAF))
 
 
 async def keep_ticking(

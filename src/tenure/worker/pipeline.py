@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tenure.core.budget import Budget
@@ -19,6 +17,7 @@ from tenure.core.settlement import Settlement, decide
 from tenure.engine import Tenure
 from tenure.handlers import RunsIn
 from tenure.stores.contract import Claim, ClaimRequest
+from tenure.worker.alarm import Alarm
 from tenure.worker.heartbeat import Heartbeat
 from tenure.worker.processes import Processes
 from tenure.worker.run import LOST, SHUTDOWN, Run
@@ -43,7 +42,8 @@ class Pipeline:
         self._owner = owner
         self._slots = slots
         self._loop = asyncio.get_running_loop()
-        self._store_threads = ThreadPoolExecutor(2, thread_name_prefix="tenure-store")
+        self._store_threads = Threads(2, "tenure-store")
+        self._in_thread = self._store_threads.submit
         self._threads = Threads(slots.total)
         self._processes = Processes(Threads(slots.total, "tenure-process"))
         self._held: dict[str, Run] = {}
@@ -51,6 +51,7 @@ class Pipeline:
         self.heartbeat.lease_seconds = app.settings.lease_seconds
         self.heartbeat.every = app.settings.renew_every
         self._changed = asyncio.Event()
+        self.alarm = Alarm(slots.lanes, self._changed.set)
         self._settler = Settler(app.store.jobs, app.signals, self._in_thread)
         self._settler.carried = app.store.fused
         self._settler.settled = self._forget
@@ -88,10 +89,11 @@ class Pipeline:
             if not room or self._settler.backlog > MOST_UNSETTLED:
                 await self._without_claim(budget)
                 continue
-            claimed = await self._claim(room)
+            claimed = await self._claim(room, self.alarm.take())
             started += len(claimed)
             budget.use(len(claimed))
             if len(claimed) < sum(room.values()):
+                await asyncio.sleep(0)  # what has just begun goes first, then the next look
                 break
         return started
 
@@ -134,9 +136,10 @@ class Pipeline:
         await self._changed.wait()
         timer.cancel()
 
-    def wake(self) -> None:
-        """Look again now. Any thread may call it."""
-        self._loop.call_soon_threadsafe(self._changed.set)
+    def stop(self) -> None:
+        """Claim nothing more."""
+        self.stopping = True
+        self._changed.set()
 
     async def drain(self, seconds: float, hurry: asyncio.Event) -> None:
         """Stop claiming, wait for what runs, then give the rest back with its attempt refunded."""
@@ -168,9 +171,9 @@ class Pipeline:
         """After drain: let the threads go."""
         self._threads.close()
         self._processes.close()
-        self._store_threads.shutdown(wait=False)
+        self._store_threads.close()
 
-    async def _claim(self, room: dict[str, int]) -> list[ClaimedJob]:
+    async def _claim(self, room: dict[str, int], woken: frozenset[str]) -> list[ClaimedJob]:
         self._turns += 1
         request = ClaimRequest(
             owner=self._owner,
@@ -178,6 +181,7 @@ class Pipeline:
             slots=room,
             lease_seconds=self._app.settings.lease_seconds,
             turn=self._turns,
+            woken=woken,
         )
         asked_at = time.monotonic()
         claim = await self._exchange(request)
@@ -190,6 +194,7 @@ class Pipeline:
             self._accept(claimed, trusted)
         for queue in room:
             self._serving.go_on(self._slots.lanes[queue])
+        self.alarm.answered(bool(claim.jobs))
         return list(claim.jobs)
 
     async def _exchange(self, request: ClaimRequest) -> Claim:
@@ -266,9 +271,6 @@ class Pipeline:
         held = self._held.get(job_id)
         if held is not None and held.claimed.lease.fence == fence:
             del self._held[job_id]
-
-    async def _in_thread(self, function: Callable[..., Any], *args: Any) -> Any:
-        return await self._loop.run_in_executor(self._store_threads, function, *args)
 
 
 def _decided(current: Run, ending: Ending) -> Settlement:

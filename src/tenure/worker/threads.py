@@ -1,4 +1,5 @@
-"""Threads for plain handlers. Idle threads pull from one queue: no job waits while one is free.
+"""Threads for plain handlers and for the store. Idle ones pull from one queue: nothing waits
+while one is free.
 
 They are daemons: a handler that never ends cannot keep the process from ending.
 """

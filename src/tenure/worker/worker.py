@@ -19,7 +19,12 @@ from tenure.core.errors import OptionError
 from tenure.engine import Tenure
 from tenure.insight import WORKERS
 from tenure.stores.contract import Record
-from tenure.worker.background import keep_pruning, keep_ticking, keep_working
+from tenure.worker.background import (
+    keep_listening,
+    keep_pruning,
+    keep_ticking,
+    keep_working,
+)
 from tenure.worker.pipeline import Pipeline
 from tenure.worker.pruning import PRUNING, Pruner, in_daemon
 from tenure.worker.settings import WorkerSettings
@@ -103,15 +108,18 @@ class Worker:
             jobs = asyncio.ensure_future(
                 keep_working(pipeline, settings, app.signals, app.settings.poll_seconds)
             )
+            listening = asyncio.ensure_future(
+                keep_listening(app.store.wakes.listener, pipeline.alarm, app.signals, stop)
+            )
             self._ready.set()
             try:
                 await stop.wait()
             finally:
                 stop.set()
                 app.signals.emit("worker.stopping", id=self.id, running=pipeline.running)
-                pipeline.stopping = True
-                pipeline.wake()
-                await asyncio.wait({jobs, beside}, timeout=5)
+                pipeline.stop()
+                listening.cancel()
+                await asyncio.wait({jobs, beside, listening}, timeout=5)
                 await asyncio.wait({pruning}, timeout=1)
 
     async def _keep_pruning(self, steps: list[Step], stop: asyncio.Event) -> None:
@@ -139,7 +147,7 @@ class Worker:
         self._stop, self._hurry = asyncio.Event(), asyncio.Event()
         pipeline = Pipeline(self.app, self.id, self._slots)
         pipeline.heartbeat.sign_in = lambda: self._sign_in(pipeline)
-        wake = self.app.signals.subscribe(lambda *_: pipeline.wake(), "jobs.enqueued")
+        unsubscribe = self.app.store.wakes.subscribe(pipeline.alarm.heard)
         await asyncio.to_thread(self._try, self._sign_in, pipeline)
         await asyncio.to_thread(self._try, self._clear_away)
         self.app.signals.emit("worker.started", id=self.id, slots=self._slots.capacity)
@@ -147,7 +155,7 @@ class Worker:
         try:
             yield pipeline
         finally:
-            wake()
+            unsubscribe()
             await pipeline.drain(self.settings.shutdown_timeout_ms / 1000, self._hurry)
             await asyncio.to_thread(pipeline.heartbeat.stop)
             await asyncio.to_thread(self._try, self._sign_out)
@@ -183,6 +191,7 @@ class Worker:
             "queues": dict(self._slots.capacity),
             "running": pipeline.running,
             "started_at": self._started_at,
+            "listening": pipeline.alarm.listening,
         }
         self.app.store.records.upsert(Record(collection=WORKERS, name=self.id, data=data))
 

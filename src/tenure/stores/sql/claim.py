@@ -40,20 +40,45 @@ Elapsed = Callable[[], float]
 
 def claim(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Claim]:
     """What is known to be due; where that is nothing, or it is time, a sweep."""
-    if not memory.sweep_due(elapsed()):
+    if not must_sweep(request, memory, elapsed()):
         known = yield from claim_known(request, memory)
-        if known.jobs or not memory.may_sweep(elapsed()):
+        if known.jobs or not (request.woken or memory.may_sweep(elapsed())):
             return known
     return (yield from sweep(request, memory, elapsed))
 
 
+def must_sweep(request: ClaimRequest, memory: Memory, now: float) -> bool:
+    """It is time; a wake-up goes first, unless it may be the news that a pause is over."""
+    woken = bool(request.woken)
+    return memory.sweep_due(now, later=woken) or not memory.paused.isdisjoint(request.woken)
+
+
 def claim_known(request: ClaimRequest, memory: Memory) -> Plan[Claim]:
-    """From the lanes that are known, behind their floors."""
+    """From the lanes that are known, behind their floors; drained ones only for what is left.
+
+    A wake-up makes its queue's drained lanes as good as live: it is answered in one statement.
+    """
     slots = _open_slots(request, memory)
+    live = [lane for lane in memory.live if lane.queue in slots]
     drained = [lane for lane in memory.drained if lane.queue in slots]
-    taken = yield from _take(request, [x for x in memory.live if x.queue in slots], slots, memory)
+    if request.woken:
+        live += [lane for lane in drained if lane.queue in request.woken]
+        drained = []
+    taken = yield from _take(request, live, slots, memory)
     if drained and any(free > 0 for free in slots.values()):
         taken += yield from _take(request, drained, slots, memory)
+    return (yield from _answer(taken))
+
+
+def glance(request: ClaimRequest, memory: Memory) -> Plan[Claim]:
+    """A wake-up for a lane that is not known, or behind its floor: look, without a sweep."""
+    slots = _open_slots(request, memory)
+    places = [(queue, *BEFORE_ALL) for queue in slots if queue in request.woken]
+    taken: Rows = []
+    if places:
+        values = {"lanes": LANES_AT_ONCE}
+        found = yield Statement("claim_lanes", values, Batch(LOOK_COLUMNS, places))
+        taken = yield from _take(request, memory.saw_more(found), slots, memory)
     return (yield from _answer(taken))
 
 
@@ -128,9 +153,7 @@ def read_large(ids: Iterable[int]) -> Plan[dict[int, str]]:
     return dict((yield Statement("read_payloads", {"ids": wanted})))
 
 
-def _recover(
-    request: ClaimRequest, slots: dict[str, int], ended: Ended, back: float
-) -> Plan[Rows]:
+def _recover(request: ClaimRequest, slots: dict[str, int], ended: Ended, back: float) -> Plan[Rows]:
     """Jobs whose lease ran out: again at once and without backoff, or buried, or cancelled."""
     asked = {"kinds": list(request.kinds), "queues": list(slots), "limit": RECOVERED_AT_ONCE}
     bounds = {WAITED: 0, "back": seconds_to_micros(back)}

@@ -35,6 +35,7 @@ class Transaction:
     def __init__(self, database: Database, connection: Any, waited: float = 0.0) -> None:
         self.database = database
         self.waited = waited
+        self.due_queues: set[str] = set()
         self._connection = connection
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -24,16 +24,18 @@ from tenure.stores.contract import (
     ClaimRequest,
     Extension,
     LogLine,
+    Move,
     Report,
 )
 from tenure.stores.sql import add, change, claim, purge, rows, settle
 from tenure.stores.sql.caller import run_in, run_in_async
-from tenure.stores.sql.database import Database
+from tenure.stores.sql.database import Database, Transaction
 from tenure.stores.sql.gather import Gather
 from tenure.stores.sql.memory import Memories, Memory
 from tenure.stores.sql.statement import Plan, Statement
 from tenure.stores.sql.ticket import Answer
 from tenure.stores.sql.where import conditions
+from tenure.stores.wake import EVERY_QUEUE, Wakes, due_queues
 
 WRITERS = 2
 LAST_ID = 2**63 - 1
@@ -42,13 +44,19 @@ LAST_ID = 2**63 - 1
 class SqlJobs:
     """See `tenure.stores.contract.JobStore`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, wakes: Wakes) -> None:
         self._database = database
+        self._wakes = wakes
         self.memories = Memories()
         self._gather = Gather(self._add_each, 1 if database.dialect.single_writer else WRITERS)
 
     def add(self, jobs: Sequence[NewJob], tx: Any = None) -> list[Added]:
-        """All or none."""
+        """All or none; who waits for such jobs hears of it."""
+        added = self._add(jobs, tx)
+        self._tell(jobs, tx)
+        return added
+
+    def _add(self, jobs: Sequence[NewJob], tx: Any) -> list[Added]:
         if not jobs:
             return []
         self.memories.learn(jobs)
@@ -58,13 +66,24 @@ class SqlJobs:
             return [self._gather.add(jobs[0])]
         return self._database.run_loose(partial(add.add_plain, jobs))
 
+    def _tell(self, jobs: Sequence[NewJob], tx: Any) -> None:
+        """At once, or when our own transaction commits; another's commit nobody tells us of."""
+        clock = self._database.clock
+        queues = due_queues(jobs, datetime.now(UTC) if clock is None else clock.now())
+        if tx is None:
+            self._wakes.tell(queues)
+        elif isinstance(tx, Transaction):
+            tx.due_queues |= queues
+
     async def add_async(self, jobs: Sequence[NewJob], tx: Any = None) -> list[Added]:
         """All or none, in the caller's async transaction or by itself."""
         if tx is None and not (len(jobs) == 1 and rows.are_plain(jobs)):
             return await asyncio.to_thread(self.add, jobs)
         self.memories.learn(jobs)
         if tx is None:
-            return [await self._gather.add_async(jobs[0])]
+            added = [await self._gather.add_async(jobs[0])]
+            self._tell(jobs, None)
+            return added
         return await run_in_async(self._database, tx, partial(add.add, jobs)) if jobs else []
 
     def _add_each(self, jobs: Sequence[NewJob]) -> list[Answer]:
@@ -81,10 +100,12 @@ class SqlJobs:
     def claim(self, request: ClaimRequest) -> Claim:
         """Due jobs and abandoned ones."""
         memory, elapsed = self.memories.of(request.owner, request.kinds), self._database.elapsed
-        if self._database.dialect.loose and not memory.sweep_due(elapsed()):
+        if self._database.dialect.loose and not claim.must_sweep(request, memory, elapsed()):
             known = self._database.run_loose(partial(claim.claim_known, request, memory))
-            if known.jobs or not memory.may_sweep(elapsed()):
+            if known.jobs or not (request.woken or memory.may_sweep(elapsed())):
                 return known
+            if request.woken:
+                return self._database.run_loose(partial(claim.glance, request, memory))
             return self._database.run(partial(claim.sweep, request, memory, elapsed))
         return self._database.run(partial(claim.claim, request, memory, elapsed))
 
@@ -151,7 +172,10 @@ class SqlJobs:
     ) -> Changed:
         """One chunk."""
         self.memories.forget()
-        return self._database.run(partial(change.change, where, change_, after, limit))
+        done = self._database.run(partial(change.change, where, change_, after, limit))
+        if change_.move is Move.RETRY and done.changed:
+            self._wakes.tell([EVERY_QUEUE])
+        return done
 
     def purge(
         self, where: JobFilter, before: datetime, limit: int = 500, after: str | None = None

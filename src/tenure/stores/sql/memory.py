@@ -45,9 +45,10 @@ class Memory:
         self._quiet_queues: frozenset[str] = frozenset()
         self._whole_look_at = 0.0
 
-    def sweep_due(self, now: float) -> bool:
-        """Nobody has looked from the head for a while."""
-        return self._swept_at is None or now - self._swept_at >= SWEEP_EVERY
+    def sweep_due(self, now: float, *, later: bool = False) -> bool:
+        """Nobody has looked from the head for a while; some wait `later` for it than others."""
+        every = SWEEP_EVERY * 2 if later else SWEEP_EVERY
+        return self._swept_at is None or now - self._swept_at >= every
 
     def may_sweep(self, now: float) -> bool:
         """A cheap look is always welcome; a dear one waits twenty times as long as it took."""

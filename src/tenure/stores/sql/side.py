@@ -23,9 +23,9 @@ def one(statement: Statement) -> Plan[Rows]:
 
 
 class SqlQueues:
-    """See `tenure.stores.contract.QueueStore`. `changed` is called after a pause or resume."""
+    """See `tenure.stores.contract.QueueStore`. `changed(name, paused)` is called afterwards."""
 
-    def __init__(self, database: Database, changed: Callable[[], None]) -> None:
+    def __init__(self, database: Database, changed: Callable[[str, bool], None]) -> None:
         self._database = database
         self._changed = changed
 
@@ -40,7 +40,7 @@ class SqlQueues:
     def _set(self, name: str, paused: bool, actor: str) -> None:
         values = {"name": name, "paused": int(paused), "actor": actor}
         self._database.run(partial(one, Statement("pause_queue", values)))
-        self._changed()
+        self._changed(name, paused)
 
     def list(self) -> Sequence[QueueState]:
         """Those ever paused."""

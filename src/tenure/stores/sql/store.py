@@ -18,6 +18,7 @@ from tenure.stores.sql.jobs import SqlJobs
 from tenure.stores.sql.migrate import Migrations
 from tenure.stores.sql.side import SqlLocks, SqlQueues, SqlRecords
 from tenure.stores.sql.statement import Plan, Statement
+from tenure.stores.wake import Wakes
 
 T = TypeVar("T")
 NOTABLE_HOLD_SECONDS = 0.5
@@ -26,20 +27,30 @@ NOTABLE_HOLD_SECONDS = 0.5
 class SqlStore:
     """See `tenure.stores.contract.Store`."""
 
-    capabilities = frozenset(Capability)
-
     def __init__(
-        self, dialect: Dialect, *, clock: Clock | None = None, auto_migrate: bool = False
+        self,
+        dialect: Dialect,
+        *,
+        clock: Clock | None = None,
+        auto_migrate: bool = False,
+        wakes: Wakes | None = None,
     ) -> None:
         self.database = Database(dialect, clock)
         self.migrations = Migrations(self.database)
-        self.jobs = SqlJobs(self.database)
-        self.queues = SqlQueues(self.database, self.jobs.memories.forget)
+        self.wakes = Wakes() if wakes is None else wakes
+        self.jobs = SqlJobs(self.database, self.wakes)
+        self.queues = SqlQueues(self.database, self._queue_changed)
         self.locks = SqlLocks(self.database)
         self.records = SqlRecords(self.database)
         self._auto_migrate = auto_migrate
         self._checked = False
         self.database.before_use = self._check
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """All; without somebody to listen to, wake-ups stay within the process."""
+        missing = {Capability.WAKE_UPS} if self.wakes.listener is None else set[Capability]()
+        return frozenset(Capability) - missing
 
     @property
     def fused(self) -> bool:
@@ -57,6 +68,7 @@ class SqlStore:
             begun = time.monotonic()
             yield tx
             self._credit(tx, time.monotonic() - begun)
+        self.wakes.tell(tx.due_queues)
 
     def run(self, plan: Callable[[], Plan[T]]) -> T:
         """A feature's own plan."""
@@ -77,7 +89,13 @@ class SqlStore:
 
     def close(self) -> None:
         """Close idle connections."""
+        self.wakes.close()
         self.database.close()
+
+    def _queue_changed(self, name: str, paused: bool) -> None:
+        self.jobs.memories.forget()
+        if not paused:
+            self.wakes.tell([name])
 
     def _credit(self, tx: Transaction, held: float) -> None:
         """On a database with one writer nobody could renew meanwhile: that time does not count."""

@@ -1,0 +1,81 @@
+"""Wake-ups in, by LISTEN: one connection, read on the worker's own loop, so that no thread is
+between the notification and the claim.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
+
+from tenure.stores.postgres.dialect import DEFAULTS
+from tenure.stores.wake import Heard
+
+LISTEN = sql.SQL("LISTEN {}")
+
+
+class PostgresListener:
+    """See `tenure.stores.wake.Listener`. What a notification says is a hint and never trusted."""
+
+    def __init__(self, url: str, channel: str, is_own: Callable[[int], bool]) -> None:
+        self._url = url
+        self._channel = sql.Identifier(channel)
+        self._is_own = is_own
+
+    async def listen(self, heard: Heard, begun: Callable[[], None]) -> None:
+        """Until cancelled; raises when the connection breaks."""
+        settings: dict[str, Any] = {**DEFAULTS, **conninfo_to_dict(self._url)}
+        connection = await psycopg.AsyncConnection.connect(**settings, autocommit=True)
+        try:
+            await connection.execute(LISTEN.format(self._channel))
+            begun()
+            await self._read(connection.pgconn, heard)
+        finally:
+            await connection.close()
+
+    async def _read(self, connection: Any, heard: Heard) -> None:
+        loop = asyncio.get_running_loop()
+        broken: asyncio.Future[None] = loop.create_future()
+        socket = connection.socket
+
+        def readable() -> None:
+            try:
+                queues = self._pending(connection)
+            except psycopg.Error as error:
+                loop.remove_reader(socket)
+                broken.set_exception(error)
+            else:
+                if queues:
+                    heard(queues)
+
+        loop.add_reader(socket, readable)
+        try:
+            readable()  # what came while LISTEN was answered has been read from the socket already
+            await broken
+        finally:
+            loop.remove_reader(socket)
+
+    def _pending(self, connection: Any) -> set[str]:
+        """Queues named by others; what this process says it has told its workers already."""
+        connection.consume_input()
+        payloads: set[bytes] = set()
+        while (notice := connection.notifies()) is not None:
+            if not self._is_own(notice.be_pid):
+                payloads.add(notice.extra)
+        return {queue for payload in payloads for queue in queues_in(payload)}
+
+
+def queues_in(payload: bytes) -> list[str]:
+    """Names in a notification; nothing where it is not one of ours."""
+    try:
+        found = json.loads(payload)
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(found, list):
+        return []
+    return [name for name in found if isinstance(name, str)]
