@@ -47,8 +47,9 @@ class PostgresListener:
             try:
                 queues = self._pending(connection)
             except psycopg.Error as error:
-                loop.remove_reader(socket)
-                broken.set_exception(error)
+                loop.remove_reader(socket)  # now: a moment later the number may be another's
+                if not broken.done():
+                    broken.set_exception(error)
             else:
                 if queues:
                     heard(queues)
@@ -58,7 +59,8 @@ class PostgresListener:
             readable()  # what came while LISTEN was answered has been read from the socket already
             await broken
         finally:
-            loop.remove_reader(socket)
+            if broken.cancelled():
+                loop.remove_reader(socket)
 
     def _pending(self, connection: Any) -> set[str]:
         """Queues named by others; what this process says it has told its workers already."""

@@ -55,8 +55,7 @@ class Notifier:
             if self._debounce.add(queues, time.monotonic()):
                 self._ready.notify()
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="tenure-notify", daemon=True)
-                self._thread.start()
+                self._start()
 
     def close(self, seconds: float = 1.0) -> None:
         """Say what is left to say, within this time."""
@@ -80,6 +79,12 @@ class Notifier:
         self._thread = None
         self._connection = None
         self._backend = 0
+
+    def _start(self) -> None:
+        thread = threading.Thread(target=self._run, name="tenure-notify", daemon=True)
+        with suppress(RuntimeError):  # the program is ending: there are no more threads
+            thread.start()
+            self._thread = thread
 
     def _run(self) -> None:
         while queues := self._next():
@@ -130,7 +135,7 @@ class Notifier:
                 connection.close()
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _command(channel: str, queues: tuple[str, ...]) -> bytes:
     return SAY.format(sql.Identifier(channel), sql.Literal(payload_of(queues))).as_bytes(None)
 
