@@ -9,8 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tenure.stores.postgres.arrays import literal, narrow
-from tenure.stores.sql.statement import Batch
+from tenure.stores.postgres.arrays import literal
 from tests.support.databases import ServerDatabases
 
 NO_NUL = st.characters(exclude_characters="\x00", exclude_categories=["Cs"])
@@ -44,17 +43,3 @@ def test_a_text_that_no_database_takes_is_left_to_the_driver_to_refuse(connectio
     assert literal(["a", "b\x00c"]) == ["a", "b\x00c"]
     with pytest.raises(psycopg.DataError, match="NUL"):
         connection.execute("SELECT %s::text[]", (literal(["a", "b\x00c"]),))
-
-
-def test_what_all_rows_share_travels_once_and_nothing_not_at_all() -> None:
-    batch = Batch(
-        ("kind", "tenant", "owner", "trace", "payload"),
-        [("k", "a", None, None, None), ("k", "b", None, "t", None)],
-        once=frozenset({"kind", "tenant"}),
-        whole="payload",
-    )
-
-    assert narrow(batch, zip(*batch.rows, strict=True)) == {
-        "kind": [], "one_kind": "k", "tenant": ["a", "b"], "one_tenant": None,
-        "owner": [], "trace": [None, "t"], "payload": [None, None],
-    }  # fmt: skip

@@ -26,6 +26,10 @@ VALUES
 -- One job without a unique key: what most callers add.
 {insert_jobs}
 
+-- name: add_like_jobs
+-- Jobs that differ in their payload alone.
+{insert_jobs}
+
 -- name: add_jobs
 -- Jobs without a unique key, in one statement.
 {insert_jobs}

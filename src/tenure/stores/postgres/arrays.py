@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import NoneType
 from typing import Any
 
-from tenure.stores.sql.statement import Batch
-
 NUL = "\x00"
-
-
-def narrow(batch: Batch, columns: Iterable[Sequence[Any]]) -> dict[str, Any]:
-    """What all rows share travels once, and NULL everywhere not at all: unnest fills it in."""
-    values: dict[str, Any] = {}
-    for name, column in zip(batch.columns, columns, strict=True):
-        same = column.count(column[0]) == len(column)
-        if name in batch.once:
-            values[f"one_{name}"] = column[0] if same else None
-        elif column[0] is not None or name == batch.whole:
-            same = False
-        values[name] = [] if same else array(column)
-    return values
 
 
 def array(column: Sequence[Any]) -> list[Any]:

@@ -15,7 +15,7 @@ from psycopg.types.array import ListBinaryDumper
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from tenure.core.errors import StoreError, UnsupportedDatabase
-from tenure.stores.postgres.arrays import array, literals, narrow
+from tenure.stores.postgres.arrays import array, literals
 from tenure.stores.sql.dialect import Trouble
 from tenure.stores.sql.queries import Queries, to_pyformat
 from tenure.stores.sql.statement import Rows, Statement
@@ -44,7 +44,7 @@ LOST = frozenset({"57P01", "57P02", "57P03", "57P05", "53300", "25006", "25P03"}
 
 
 # Plain inserts: there is one way to do them, however the tables grow.
-READS_NOTHING = frozenset({"add_job", "add_jobs"})
+READS_NOTHING = frozenset({"add_job", "add_like_jobs", "add_jobs"})
 
 
 class Connection(psycopg.Connection[Any]):
@@ -122,8 +122,6 @@ class PostgresDialect:
         if statement.batch is None:
             return statement.values
         columns = zip(*statement.batch.rows, strict=True)
-        if statement.batch.once:
-            return {**statement.values, **narrow(statement.batch, columns)}
         arrays = zip(statement.batch.columns, map(array, columns), strict=True)
         return {**statement.values, **dict(arrays)}
 

@@ -23,18 +23,29 @@ VALUES (:kind::text, :queue::text, :priority::int, :tenant::text, :owner::text, 
     :batch_id::bigint, :seq::bigint, {clock})
 RETURNING id
 
--- name: add_jobs
--- Jobs without a unique key, in one statement; ids come back in the order of the rows. What is the
--- same for all of them comes once (:one_kind), and its array is empty.
+-- name: add_like_jobs
+-- Jobs that differ in their payload alone: what they share is sent and read once.
 INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
     max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
     created_at)
-SELECT coalesce(r.kind, :one_kind::text), coalesce(r.queue, :one_queue::text),
-    coalesce(r.priority, :one_priority::int), coalesce(r.tenant, :one_tenant::text), r.owner,
-    r.payload, coalesce(r.run_at, {now} + coalesce(r.delay, :one_delay::bigint)),
-    coalesce(r.expires_at, {now} + r.expires_delay), coalesce(r.max_attempts,
-    :one_max_attempts::int), r.correlation_id, r.trace, r.enqueued_by, r.ordering_key,
-    coalesce(r.bucket, :one_bucket::int), r.batch_id, r.seq, {now}
+SELECT :kind::text, :queue::text, :priority::int, :tenant::text, :owner::text, r.payload,
+    coalesce(:run_at::bigint, {now} + :delay::bigint),
+    coalesce(:expires_at::bigint, {now} + :expires_delay::bigint), :max_attempts::int,
+    :correlation_id::text, :trace::text, :enqueued_by::text, :ordering_key::text, :bucket::int,
+    :batch_id::bigint, :seq::bigint, {now}
+FROM unnest(:payload::text[]) WITH ORDINALITY AS r (payload, place)
+ORDER BY r.place
+RETURNING id
+
+-- name: add_jobs
+-- Jobs without a unique key, in one statement; ids come back in the order of the rows.
+INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
+    max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
+    created_at)
+SELECT r.kind, r.queue, r.priority, r.tenant, r.owner, r.payload,
+    coalesce(r.run_at, {now} + r.delay), coalesce(r.expires_at, {now} + r.expires_delay),
+    r.max_attempts, r.correlation_id, r.trace, r.enqueued_by, r.ordering_key, r.bucket,
+    r.batch_id, r.seq, {now}
 FROM unnest(:kind::text[], :queue::text[], :priority::int[], :tenant::text[], :owner::text[],
         :payload::text[], :run_at::bigint[], :delay::bigint[], :expires_at::bigint[],
         :expires_delay::bigint[], :max_attempts::int[], :correlation_id::text[], :trace::text[],

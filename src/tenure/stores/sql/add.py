@@ -72,14 +72,19 @@ def add(jobs: Sequence[NewJob]) -> Plan[list[Added]]:
 
 def add_plain(jobs: Sequence[NewJob]) -> Plan[list[Added]]:
     """Jobs without a key, each with its payload in its row: one statement adds them."""
+    found = yield _plain_statement(jobs)
+    return [Added(str(row[0])) for row in sorted(found)]
+
+
+def _plain_statement(jobs: Sequence[NewJob]) -> Statement:
+    """One row, rows that share all but their payload, or rows of any sort."""
+    if len(jobs) > 1 and not rows.are_alike(jobs):
+        return Statement("add_jobs", batch=Batch(rows.JOB_COLUMNS, list(map(rows.new_job, jobs))))
+    values = dict(zip(rows.JOB_COLUMNS, rows.new_job(jobs[0]), strict=True))
     if len(jobs) == 1:
-        values = dict(zip(rows.JOB_COLUMNS, rows.new_job(jobs[0]), strict=True))
-        found = yield Statement("add_job", values)
-    else:
-        made = [rows.new_job(job) for job in jobs]
-        batch = Batch(rows.JOB_COLUMNS, made, once=rows.ONCE, whole="payload")
-        found = sorted((yield Statement("add_jobs", batch=batch)))
-    return [Added(str(row[0])) for row in found]
+        return Statement("add_job", values)
+    payloads = Batch(("payload",), [(job.payload,) for job in jobs])
+    return Statement("add_like_jobs", values, payloads)
 
 
 def _add_keyed(adding: Adding) -> Plan[None]:

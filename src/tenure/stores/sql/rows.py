@@ -27,7 +27,6 @@ JOB_COLUMNS = (
     "expires_delay", "max_attempts", "correlation_id", "trace", "enqueued_by", "ordering_key",
     "bucket", "batch_id", "seq",
 )  # fmt: skip
-ONCE = frozenset({"kind", "queue", "priority", "tenant", "delay", "max_attempts", "bucket"})
 KEYED_COLUMNS = (*JOB_COLUMNS, "unique_key", "payload_hash")
 SETTLE_COLUMNS = ("id", "fence", "state", "delay", "result", "reason", "refund", "snooze")
 _KEY, _PAYLOAD = attrgetter("key"), attrgetter("payload")
@@ -53,6 +52,12 @@ def is_large(payload: str) -> bool:
 def are_plain(jobs: Sequence[NewJob]) -> bool:
     """Whether one statement adds them: no key to settle, no payload to put apart."""
     return not any(map(_KEY, jobs)) and max(map(len, map(_PAYLOAD, jobs))) <= INLINE_BYTES
+
+
+def are_alike(jobs: Sequence[NewJob]) -> bool:
+    """Whether they differ in their payload alone, which is the second field."""
+    kind, shared = jobs[0][0], jobs[0][2:]
+    return all(job[0] == kind and job[2:] == shared for job in jobs)
 
 
 def new_job(job: NewJob) -> Row:

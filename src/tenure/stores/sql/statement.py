@@ -16,16 +16,10 @@ Rows = list[Row]
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Many rows as one parameter: arrays or JSON, as the dialect likes it.
-
-    `once` names columns that may travel once where all rows have the same value; then `whole` is
-    one that travels in any case, and tells how many rows there are.
-    """
+    """Many rows as one parameter: arrays or JSON, as the dialect likes it."""
 
     columns: tuple[str, ...]
     rows: Sequence[Row]
-    once: frozenset[str] = frozenset()
-    whole: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,17 @@ VALUES (:kind, :queue, :priority, :tenant, :owner, :payload, coalesce(:run_at, {
     :enqueued_by, :ordering_key, :bucket, :batch_id, :seq, {now})
 RETURNING id
 
+-- name: add_like_jobs
+-- Jobs that differ in their payload alone: what they share is sent and read once.
+INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
+    max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
+    created_at)
+SELECT :kind, :queue, :priority, :tenant, :owner, value ->> 0, coalesce(:run_at, {now} + :delay),
+    coalesce(:expires_at, {now} + :expires_delay), :max_attempts, :correlation_id, :trace,
+    :enqueued_by, :ordering_key, :bucket, :batch_id, :seq, {now}
+FROM json_each(:rows) WHERE true ORDER BY key
+RETURNING id
+
 -- name: add_jobs
 -- Jobs without a unique key, in one statement; ids come back in the order of the rows.
 INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
