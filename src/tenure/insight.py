@@ -9,7 +9,8 @@ from datetime import datetime
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, Job, State
 from tenure.core.page import MAX_PAGE, Page
-from tenure.stores.contract import Attempt, Depth, LogLine, Record, Store
+from tenure.stores.beside import Depth, Record
+from tenure.stores.contract import Attempt, LogLine, Store
 
 WORKERS = "workers"
 WORKER_SILENT_SECONDS = 60.0

@@ -13,7 +13,8 @@ from tenure import Tenure, Worker
 from tenure.cli.checks import clock, wal_reset
 from tenure.cli.findings import Level
 from tenure.insight import WORKERS
-from tenure.stores.contract import ClaimRequest, Record
+from tenure.stores.beside import Record
+from tenure.stores.contract import ClaimRequest
 from tenure.testing.clock import ManualClock
 from tests.cli.conftest import Shop
 

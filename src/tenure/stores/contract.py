@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
@@ -19,6 +19,7 @@ from tenure.core.lease import ClaimedJob, Lease
 from tenure.core.page import Page
 from tenure.core.retention import Purged
 from tenure.core.settlement import Settlement
+from tenure.stores.beside import LockStore, QueueStore, RecordStore
 from tenure.stores.wake import Wakes
 
 
@@ -60,12 +61,14 @@ class ClaimRequest:
 class Claim:
     """What a claim brought, and what it ended on the way: abandoned jobs, expired ones.
 
-    `again` says which of them their last holder left behind.
+    `again` says which of them their last holder left behind. `put_off` is not 0 where it brought
+    nothing and has not looked everywhere: after so many seconds another claim would.
     """
 
     jobs: Sequence[ClaimedJob] = ()
     ended: Sequence[tuple[str, State, str]] = ()
     again: frozenset[str] = frozenset()
+    put_off: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,115 +232,6 @@ class JobStore(Protocol):
 
     def logs(self, job_id: str, limit: int = 500) -> Sequence[LogLine]:
         """What its handlers said, oldest first."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class HeldLock:
-    """A named lease with a fence."""
-
-    name: str
-    owner: str
-    fence: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Depth:
-    """Open jobs of one queue, kind and state."""
-
-    queue: str
-    kind: str
-    state: State
-    jobs: int
-    oldest_run_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueState:
-    """A queue that was paused or resumed at some time."""
-
-    name: str
-    paused: bool
-    since: datetime | None
-    by: str | None
-
-
-class QueueStore(Protocol):
-    """Queues as operators see them."""
-
-    def pause(self, name: str, actor: str) -> None:
-        """No job of it is claimed until resumed, by any worker."""
-        ...
-
-    def resume(self, name: str, actor: str) -> None:
-        """Claim from it again."""
-        ...
-
-    def list(self) -> Sequence[QueueState]:
-        """Those that were ever paused."""
-        ...
-
-    def depths(self) -> Sequence[Depth]:
-        """How much is open, by queue, kind and state."""
-        ...
-
-    def overdue(self, grace_seconds: float) -> int:
-        """Running jobs whose lease ran out so long ago that some worker should have noticed."""
-        ...
-
-
-class LockStore(Protocol):
-    """Singletons on any database: a lock is a leased row, never an open transaction."""
-
-    def acquire(self, name: str, owner: str, seconds: float) -> HeldLock | None:
-        """The lock, unless somebody else holds it now."""
-        ...
-
-    def renew(self, lock: HeldLock, seconds: float) -> bool:
-        """Whether it is still held."""
-        ...
-
-    def release(self, lock: HeldLock) -> bool:
-        """Give it back; False when it was lost before."""
-        ...
-
-    def list(self) -> Sequence[HeldLock]:
-        """Those held now."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
-    """A small typed thing with an optimistic version."""
-
-    collection: str
-    name: str
-    data: dict[str, Any] = field(default_factory=dict)
-    version: int = 0
-    updated_at: datetime | None = None
-
-
-class RecordStore(Protocol):
-    """Small records: workers, queues, schedules, endpoints."""
-
-    def put(self, record: Record, tx: Any = None) -> Record:
-        """Version 0 creates; another version must be the present one, else VersionConflict."""
-        ...
-
-    def upsert(self, record: Record, tx: Any = None) -> None:
-        """Write whatever the version: the last writer wins."""
-        ...
-
-    def find(self, collection: str, name: str) -> Record | None:
-        """One record."""
-        ...
-
-    def list(self, collection: str, after: str = "", limit: int = 500) -> Sequence[Record]:
-        """In order of name, from behind `after`."""
-        ...
-
-    def remove(self, collection: str, name: str, tx: Any = None) -> bool:
-        """Whether there was one."""
         ...
 
 

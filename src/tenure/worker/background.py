@@ -23,6 +23,7 @@ FIRST_ERROR_PAUSE = 0.1
 PRUNING_TURN = 0.2
 PRUNING_REST = 4.0
 LONGEST_DEAF = 30.0
+SOONEST = 0.05
 
 
 async def keep_working(
@@ -44,7 +45,9 @@ async def keep_working(
             continue
         errors = 0
         if not started and not pipeline.stopping:
-            await pipeline.change(poll_seconds * (0.9 + random.random() / 5))  # noqa: S311
+            rest = poll_seconds * (0.9 + random.random() / 5)  # noqa: S311
+            soon = max(SOONEST, pipeline.put_off) if pipeline.put_off else rest
+            await pipeline.change(min(rest, soon))
 
 
 def _after_errors(errors: int, pace: Pace) -> float:

@@ -60,6 +60,7 @@ class Pipeline:
         self._serving = Serving(slots, app.signals, places, self._done)
         self._working = self._serving.working
         self._turns = 0
+        self.put_off = 0.0
 
     @property
     def stopping(self) -> bool:
@@ -194,6 +195,7 @@ class Pipeline:
             self._accept(claimed, trusted)
         for queue in room:
             self._serving.go_on(self._slots.lanes[queue])
+        self.put_off = claim.put_off
         self.alarm.answered(bool(claim.jobs))
         return list(claim.jobs)
 

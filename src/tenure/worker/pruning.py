@@ -15,7 +15,8 @@ from tenure.core.budget import Budget
 from tenure.core.filter import JobFilter
 from tenure.core.retention import Purged, Rule, Walk, onward, resume, rules
 from tenure.engine import Tenure
-from tenure.stores.contract import Capability, HeldLock, Record
+from tenure.stores.beside import HeldLock, Record
+from tenure.stores.contract import Capability
 from tenure.worker.threads import Threads
 
 PRUNING = "pruning"

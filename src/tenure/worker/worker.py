@@ -18,7 +18,7 @@ from tenure.core.budget import Budget
 from tenure.core.errors import OptionError
 from tenure.engine import Tenure
 from tenure.insight import WORKERS
-from tenure.stores.contract import Record
+from tenure.stores.beside import Record
 from tenure.worker.background import (
     keep_listening,
     keep_pruning,
@@ -32,6 +32,7 @@ from tenure.worker.slots import Slots
 from tenure.worker.tick import JOBS, Step, TickReport, choose, step_of, tick
 
 FORGOTTEN_SECONDS = 3_600.0
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Worker:
@@ -94,9 +95,13 @@ class Worker:
 
     async def _foreground(self) -> None:
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in STOP_SIGNALS:
             loop.add_signal_handler(number, self._asked_to_stop)
-        await self._embedded()
+        try:
+            await self._embedded()
+        finally:
+            for number in STOP_SIGNALS:
+                loop.remove_signal_handler(number)
 
     async def _embedded(self) -> None:
         async with self._working() as pipeline:
@@ -219,12 +224,16 @@ async def _jobs(pipeline: Pipeline, budget: Budget) -> int:
         quiet = pipeline.idle  # asked before the look: what ends after it may leave work behind
         started = await pipeline.turn(budget)
         done += started
-        if not started and quiet:
+        if not started and quiet and not pipeline.put_off:
             break
         if not started:
-            await pipeline.change(budget.seconds_left)
+            await pipeline.change(_shorter(pipeline.put_off or None, budget.seconds_left))
     await pipeline.started(budget)
     return done
+
+
+def _shorter(*waits: float | None) -> float | None:
+    return min((wait for wait in waits if wait is not None), default=None)
 
 
 def _slots(app: Tenure, concurrency: int, queues: Mapping[str, int] | None) -> Slots:

@@ -14,7 +14,8 @@ from tenure.core.clock import from_micros, seconds_to_micros, to_micros
 from tenure.core.job import Job, NewJob, State
 from tenure.core.lease import ClaimedJob, Lease
 from tenure.core.settlement import Settlement
-from tenure.stores.contract import Attempt, LogLine, Record
+from tenure.stores.beside import Record
+from tenure.stores.contract import Attempt, LogLine
 from tenure.stores.sql.statement import Row
 
 STATES = tuple(State)

@@ -10,7 +10,7 @@ from typing import Any
 
 from tenure.core.clock import from_micros, seconds_to_micros
 from tenure.core.errors import VersionConflict
-from tenure.stores.contract import Depth, HeldLock, QueueState, Record
+from tenure.stores.beside import Depth, HeldLock, QueueState, Record
 from tenure.stores.sql import rows
 from tenure.stores.sql.caller import run_in
 from tenure.stores.sql.database import Database

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tenure.core.errors import VersionConflict
-from tenure.stores.contract import Capability, Record, Store
+from tenure.stores.beside import Record
+from tenure.stores.contract import Capability, Store
 from tenure.testing.conformance.promise import needs
 from tenure.testing.conformance.steps import at_once
 

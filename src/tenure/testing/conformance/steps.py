@@ -55,10 +55,16 @@ def claim(
     slots: int | Mapping[str, int] = 100,
     **options: Any,
 ) -> Claim:
-    """One claim; plain slots are those of the queue `default`."""
+    """One claim that has looked everywhere; plain slots are those of the queue `default`."""
     free = {"default": slots} if isinstance(slots, int) else slots
     asked: dict[str, Any] = {"lease_seconds": HOUR, **options}
-    return store.jobs.claim(ClaimRequest(owner=owner, kinds=list(kinds), slots=free, **asked))
+    request = ClaimRequest(owner=owner, kinds=list(kinds), slots=free, **asked)
+    for _ in range(20):
+        found = store.jobs.claim(request)
+        if not found.put_off:
+            return found
+        time.sleep(found.put_off)
+    raise AssertionError("a claim is put off again and again")
 
 
 def claim_all(store: Store, **options: Any) -> list[ClaimedJob]:

@@ -7,7 +7,8 @@ import pytest
 from tenure.core.job import NewJob, State
 from tenure.core.lease import ClaimedJob
 from tenure.core.settlement import Settlement
-from tenure.stores.contract import Capability, Record, Store
+from tenure.stores.beside import Record
+from tenure.stores.contract import Capability, Store
 from tenure.testing.conformance.promise import needs, promise
 from tenure.testing.conformance.steps import (
     OOPS,
