@@ -46,7 +46,8 @@ class Added(NamedTuple):
 class ClaimRequest:
     """Who asks, for which kinds, and how many slots are free in each queue.
 
-    `woken` names queues that are said to have got due jobs: a hint where to look first.
+    `woken` names queues that are said to have got due jobs: a hint where to look first. A
+    `thorough` claim looks everywhere, whatever that costs; another may put a dear look off.
     """
 
     owner: str
@@ -55,20 +56,19 @@ class ClaimRequest:
     lease_seconds: float
     turn: int = 0
     woken: Collection[str] = ()
+    thorough: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """What a claim brought, and what it ended on the way: abandoned jobs, expired ones.
 
-    `again` says which of them their last holder left behind. `put_off` is not 0 where it brought
-    nothing and has not looked everywhere: after so many seconds another claim would.
+    `again` says which of them their last holder left behind.
     """
 
     jobs: Sequence[ClaimedJob] = ()
     ended: Sequence[tuple[str, State, str]] = ()
     again: frozenset[str] = frozenset()
-    put_off: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ FIRST_ERROR_PAUSE = 0.1
 PRUNING_TURN = 0.2
 PRUNING_REST = 4.0
 LONGEST_DEAF = 30.0
-SOONEST = 0.05
 
 
 async def keep_working(
@@ -46,8 +45,7 @@ async def keep_working(
         errors = 0
         if not started and not pipeline.stopping:
             rest = poll_seconds * (0.9 + random.random() / 5)  # noqa: S311
-            soon = max(SOONEST, pipeline.put_off) if pipeline.put_off else rest
-            await pipeline.change(min(rest, soon))
+            await pipeline.change(rest)
 
 
 def _after_errors(errors: int, pace: Pace) -> float:

@@ -60,7 +60,6 @@ class Pipeline:
         self._serving = Serving(slots, app.signals, places, self._done)
         self._working = self._serving.working
         self._turns = 0
-        self.put_off = 0.0
 
     @property
     def stopping(self) -> bool:
@@ -81,8 +80,11 @@ class Pipeline:
         """Nothing runs or waits here, everything is written."""
         return not self._held and not self._working and self._settler.idle
 
-    async def turn(self, budget: Budget) -> int:
-        """Claim and start until the budget is spent or nothing more is due; says how many."""
+    async def turn(self, budget: Budget, *, thorough: bool = False) -> int:
+        """Claim and start until the budget is spent or nothing more is due; says how many.
+
+        Where it is the last look, let it be a `thorough` one.
+        """
         started = 0
         while not budget.spent and not self.stopping:
             self._changed.clear()  # before looking, so that no change after the look is missed
@@ -90,7 +92,8 @@ class Pipeline:
             if not room or self._settler.backlog > MOST_UNSETTLED:
                 await self._without_claim(budget)
                 continue
-            claimed = await self._claim(room, self.alarm.take())
+            claimed = await self._claim(room, self.alarm.take(), thorough)
+            thorough = False
             started += len(claimed)
             budget.use(len(claimed))
             if len(claimed) < sum(room.values()):
@@ -174,7 +177,9 @@ class Pipeline:
         self._processes.close()
         self._store_threads.close()
 
-    async def _claim(self, room: dict[str, int], woken: frozenset[str]) -> list[ClaimedJob]:
+    async def _claim(
+        self, room: dict[str, int], woken: frozenset[str], thorough: bool
+    ) -> list[ClaimedJob]:
         self._turns += 1
         request = ClaimRequest(
             owner=self._owner,
@@ -183,6 +188,7 @@ class Pipeline:
             lease_seconds=self._app.settings.lease_seconds,
             turn=self._turns,
             woken=woken,
+            thorough=thorough,
         )
         asked_at = time.monotonic()
         claim = await self._exchange(request)
@@ -195,7 +201,6 @@ class Pipeline:
             self._accept(claimed, trusted)
         for queue in room:
             self._serving.go_on(self._slots.lanes[queue])
-        self.put_off = claim.put_off
         self.alarm.answered(bool(claim.jobs))
         return list(claim.jobs)
 

@@ -222,18 +222,14 @@ async def _jobs(pipeline: Pipeline, budget: Budget) -> int:
     done = 0
     while not budget.spent and not pipeline.stopping:
         quiet = pipeline.idle  # asked before the look: what ends after it may leave work behind
-        started = await pipeline.turn(budget)
+        started = await pipeline.turn(budget, thorough=quiet)
         done += started
-        if not started and quiet and not pipeline.put_off:
+        if not started and quiet:
             break
         if not started:
-            await pipeline.change(_shorter(pipeline.put_off or None, budget.seconds_left))
+            await pipeline.change(budget.seconds_left)
     await pipeline.started(budget)
     return done
-
-
-def _shorter(*waits: float | None) -> float | None:
-    return min((wait for wait in waits if wait is not None), default=None)
 
 
 def _slots(app: Tenure, concurrency: int, queues: Mapping[str, int] | None) -> Slots:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 
@@ -28,7 +27,6 @@ RECOVERED_AT_ONCE = 100
 EXPIRED_AT_ONCE = 100
 LANES_AT_ONCE = 512
 LOOKS = 4
-SOON = 0.001
 LOOK_COLUMNS = ("queue", "after_priority", "after_tenant")
 TAKE_COLUMNS = ("queue", "priority", "tenant", "take", "floor_run_at", "floor_id")
 
@@ -43,20 +41,16 @@ Elapsed = Callable[[], float]
 def claim(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Claim]:
     """What is known to be due; where that is nothing, or it is time, a sweep."""
     if not must_sweep(request, memory, elapsed()):
-        known = put_off((yield from claim_known(request, memory)), request, memory, elapsed())
-        if known.jobs or known.put_off:
+        known = yield from claim_known(request, memory)
+        if known.jobs or not (request.woken or memory.may_sweep(elapsed())):
             return known
     return (yield from sweep(request, memory, elapsed))
 
 
-def put_off(found: Claim, request: ClaimRequest, memory: Memory, now: float) -> Claim:
-    """A claim of known lanes that brought nothing, and must not yet look from the head."""
-    wait = 0.0 if found.jobs or request.woken else memory.sweep_in(now)
-    return replace(found, put_off=wait) if wait else found
-
-
 def must_sweep(request: ClaimRequest, memory: Memory, now: float) -> bool:
     """It is time; a wake-up goes first, unless it may be the news that a pause is over."""
+    if request.thorough:
+        return True
     woken = bool(request.woken)
     return memory.sweep_due(now, later=woken) or not memory.paused.isdisjoint(request.woken)
 
@@ -87,8 +81,7 @@ def glance(request: ClaimRequest, memory: Memory) -> Plan[Claim]:
         values = {"lanes": LANES_AT_ONCE}
         found = yield Statement("claim_lanes", values, Batch(LOOK_COLUMNS, places))
         taken = yield from _take(request, memory.saw_more(found), slots, memory)
-    answer = yield from _answer(taken)
-    return answer if taken else replace(answer, put_off=SOON)
+    return (yield from _answer(taken))
 
 
 def sweep(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Claim]:

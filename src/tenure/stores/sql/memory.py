@@ -50,14 +50,11 @@ class Memory:
         every = SWEEP_EVERY * 2 if later else SWEEP_EVERY
         return self._swept_at is None or now - self._swept_at >= every
 
-    def sweep_in(self, now: float) -> float:
-        """In how many seconds a look from the head may come that nobody has waited for: a cheap
-        one at once, a dear one after twenty times as long as it took.
-        """
+    def may_sweep(self, now: float) -> bool:
+        """A cheap look is always welcome; a dear one waits twenty times as long as it took."""
         if self._swept_at is None or self._sweep_seconds < CHEAP_SECONDS:
-            return 0.0
-        rest = min(SWEEP_EVERY, self._sweep_seconds * SHARE)
-        return max(0.0, self._swept_at + rest - now)
+            return True
+        return now - self._swept_at >= min(SWEEP_EVERY, self._sweep_seconds * SHARE)
 
     def swept(self, began: float, ended: float) -> None:
         """A look from the head took so long."""
