@@ -13,13 +13,12 @@ import pytest
 
 from tenure.core.job import State
 from tenure.core.settlement import Settlement
-from tenure.stores.contract import Extension, LogLine, Report
+from tenure.stores.contract import ClaimRequest, Extension, LogLine, Report
 from tenure.stores.sql.store import SqlStore
 from tenure.testing.conformance.steps import (
     OOPS,
     add_jobs,
     claim_all,
-    claim_ids,
     claim_until,
     job_of,
     start_job,
@@ -97,13 +96,16 @@ def test_a_file_that_was_kept_for_long_costs_nobody_a_lease(
     job = start_job(store, seconds=0.6)
     with opened(database_url) as foreign, ThreadPoolExecutor() as pool:
         foreign.execute("BEGIN IMMEDIATE")
-        claiming = pool.submit(claim_ids, store, owner="other")
+        request = ClaimRequest(
+            owner="other", kinds=["work"], slots={"default": 10}, lease_seconds=60
+        )
+        claiming = pool.submit(store.jobs.claim, request)
         until = job_of(store, job.id).lease_until
         assert until is not None
         while store.now() <= until:
             time.sleep(0.01)
         foreign.execute("COMMIT")
 
-        assert claiming.result() == []
+        assert claiming.result().jobs == []
     assert store.jobs.extend([job.lease], 0.1) == Extension()
     claim_until(store, lambda: job_of(store, job.id).attempt == 2)

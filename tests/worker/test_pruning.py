@@ -233,15 +233,18 @@ def test_runners_that_are_named_without_pruning_prune_nothing(
 @pytest.mark.parametrize("dialect", ["postgres"], indirect=True)
 def test_a_pruner_that_hangs_does_not_keep_a_worker_from_stopping(make: Make) -> None:
     app = make()
+    before = set(threading.enumerate())
     with engine_for(app.url).begin() as other:
         other.exec_driver_sql("LOCK TABLE tenure_locks IN ACCESS EXCLUSIVE MODE")
-        waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
-
+        waiting = (
+            "SELECT count(*) FROM pg_locks "
+            "WHERE NOT granted AND relation = 'tenure_locks'::regclass"
+        )
         with Worker(app, settings=SOON):
             until(lambda: other.exec_driver_sql(waiting).scalar_one())
 
         assert other.exec_driver_sql(waiting).scalar_one() == 1
-    until(lambda: not [one for one in threading.enumerate() if one.name.startswith("tenure-")])
+    until(lambda: not {one for one in threading.enumerate() if one.daemon} - before)
 
 
 def test_a_chunk_shrinks_where_it_takes_long_and_grows_back() -> None:
