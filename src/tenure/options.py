@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypedDict, cast
 
+from tenure.core.chain import OnFailure
 from tenure.core.errors import OptionError
 from tenure.core.job import KeyMode, NewJob, UniqueKey
 
@@ -21,8 +22,9 @@ LENGTHS = {
     "correlation_id": 200,
     "trace": 200,
     "enqueued_by": 200,
+    "ordering_key": 255,
 }
-REQUIRED = ("kind", "queue", "key")
+REQUIRED = ("kind", "queue", "key", "ordering_key")
 FORBIDDEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 
 
@@ -43,18 +45,22 @@ class Options(TypedDict, total=False):
     correlation_id: str | None
     trace: str | None
     enqueued_by: str | None
+    ordering_key: str | None
+    ordering_failure: OnFailure | str
     tx: Any
 
 
 KNOWN = Options.__optional_keys__
-NAMES = ("queue", "tenant", "owner", "key", "correlation_id", "trace", "enqueued_by")
+NAMES = (
+    "queue", "tenant", "owner", "key", "correlation_id", "trace", "enqueued_by", "ordering_key",
+)  # fmt: skip
 PLAIN = (
     "queue", "priority", "tenant", "owner", "max_attempts", "correlation_id", "trace",
-    "enqueued_by",
+    "enqueued_by", "ordering_key",
 )  # fmt: skip
 
 
-CHANGING = frozenset({"key", "key_mode", "key_window", "run_at", "expires", "tx"})
+CHANGING = frozenset({"key", "key_mode", "key_window", "run_at", "expires", "ordering_key", "tx"})
 
 
 def new_job(kind: str, payload: str, options: Options) -> NewJob:
@@ -91,6 +97,7 @@ def _checked(kind: str, options: Options) -> NewJob:
         run_at=None if run_at is None else _moment("run_at", run_at),
         expires_at=_moment("expires", expires) if isinstance(expires, datetime) else None,
         expires_seconds=_seconds("expires", expires) if isinstance(expires, int | float) else None,
+        skips=_skips(options),
         **{name: options[name] for name in PLAIN if name in options},  # type: ignore[literal-required]
     )
     _check_numbers(job)
@@ -133,6 +140,15 @@ def _key(options: Options) -> UniqueKey | None:
     if seconds == 0:
         raise OptionError("key_window must be longer than nothing")
     return UniqueKey(value=value, mode=KeyMode(mode), window_seconds=seconds)
+
+
+def _skips(options: Options) -> bool:
+    rule = options.get("ordering_failure", OnFailure.BLOCK)
+    if rule not in list(OnFailure):
+        raise OptionError(f"ordering_failure {rule!r} is not one of {', '.join(OnFailure)}")
+    if "ordering_failure" in options and options.get("ordering_key") is None:
+        raise OptionError("ordering_failure needs an ordering_key")
+    return rule == OnFailure.SKIP
 
 
 def _seconds(name: str, value: object) -> float:

@@ -26,11 +26,19 @@ from tenure.testing.conformance.steps import (
     state_of,
 )
 
+NOW = load("tenure.stores.sqlite")[-1].version
+ALL = list(range(1, NOW + 1))
 EXPAND = parse(
-    2, "colour", "-- serves: 1\nALTER TABLE tenure_jobs ADD COLUMN colour VARCHAR(20) NULL;"
+    NOW + 1,
+    "colour",
+    f"-- serves: {NOW}\nALTER TABLE tenure_jobs ADD COLUMN colour VARCHAR(20) NULL;",
 )
-CONTRACT = parse(3, "no_colour", "-- serves: 2\nALTER TABLE tenure_jobs DROP COLUMN colour;")
-BROKEN = parse(2, "broken", "-- serves: 1\nALTER TABLE tenure_nothing ADD COLUMN x INTEGER;")
+CONTRACT = parse(
+    NOW + 2, "no_colour", f"-- serves: {NOW + 1}\nALTER TABLE tenure_jobs DROP COLUMN colour;"
+)
+BROKEN = parse(
+    NOW + 1, "broken", f"-- serves: {NOW}\nALTER TABLE tenure_nothing ADD COLUMN x INTEGER;"
+)
 
 
 @pytest.fixture
@@ -58,13 +66,13 @@ def test_a_database_without_our_schema_says_what_to_run(store: SqlStore) -> None
 
 
 def test_migrations_run_once(store: SqlStore) -> None:
-    assert [migration.version for migration in store.migrations.apply()] == [1]
+    assert [migration.version for migration in store.migrations.apply()] == ALL
     assert store.migrations.apply() == []
     assert state_of(store, add_job(store)) is State.QUEUED
 
 
 def test_what_is_pending_is_known_before_it_runs(store: SqlStore) -> None:
-    assert [migration.version for migration in store.migrations.pending()] == [1]
+    assert [migration.version for migration in store.migrations.pending()] == ALL
     store.migrations.apply()
     assert store.migrations.pending() == []
 
@@ -73,7 +81,7 @@ def test_a_dry_run_shows_the_sql_and_changes_nothing(store: SqlStore) -> None:
     script = store.migrations.script(store.migrations.pending())
 
     assert re.search(r"CREATE TABLE (IF NOT EXISTS )?tenure_jobs", script)
-    assert len(store.migrations.pending()) == 1
+    assert len(store.migrations.pending()) == NOW
 
 
 def test_migrating_again_keeps_the_jobs(store: SqlStore) -> None:
@@ -92,7 +100,7 @@ def test_two_threads_that_migrate_at_once_do_it_once(fresh_database_url: str) ->
         finally:
             store.close()
 
-    assert sorted(at_once(3, migrate), key=str) == [0, 0, 1]
+    assert sorted(at_once(3, migrate), key=str) == [0, 0, NOW]
 
 
 def test_two_processes_that_migrate_at_once_do_it_once(fresh_database_url: str) -> None:
@@ -105,7 +113,7 @@ def test_two_processes_that_migrate_at_once_do_it_once(fresh_database_url: str) 
     for process in both:
         process.start()
 
-    assert sorted(answers.get(timeout=60) for _ in both) == [0, 1]
+    assert sorted(answers.get(timeout=60) for _ in both) == [0, NOW]
     for process in both:
         process.join(60)
 
@@ -150,17 +158,17 @@ def test_new_code_waits_for_its_schema(store: SqlStore) -> None:
     store.migrations.apply()
     store.migrations = newer_code(store, EXPAND)
 
-    with pytest.raises(MigrationsPending, match="at version 1 and this code needs 2"):
+    with pytest.raises(MigrationsPending, match=f"at version {NOW} and this code needs {NOW + 1}"):
         store.now()
 
 
 def test_a_migration_that_stops_leaves_the_version_before_it(store: SqlStore) -> None:
     store.migrations.apply()
 
-    with pytest.raises(StoreError, match="0002_broken stopped"):
+    with pytest.raises(StoreError, match=f"{NOW + 1:04}_broken stopped"):
         newer_code(store, BROKEN).apply()
 
-    assert [m.version for m in newer_code(store, EXPAND).apply()] == [2]
+    assert [m.version for m in newer_code(store, EXPAND).apply()] == [NOW + 1]
     assert state_of(store, add_job(store)) is State.QUEUED
 
 

@@ -74,9 +74,9 @@ def test_settling_goes_by_the_primary_key(filled: Connection) -> None:
     assert scans(filled, Statement("settle_done", {"ids": RUNNING, "fence": 1})) == {
         "tenure_jobs_pkey"
     }
-    assert scans(filled, Statement("settle_jobs", batch=Batch(SETTLE_COLUMNS, settlements))) == {
-        "tenure_jobs_pkey"
-    }
+    assert scans(
+        filled, Statement("settle_jobs", {"tied": 1}, Batch(SETTLE_COLUMNS, settlements))
+    ) == {"tenure_jobs_pkey"}
 
 
 def test_a_renewal_goes_by_the_primary_key(filled: Connection) -> None:

@@ -83,6 +83,7 @@ class NewJob(NamedTuple):
     ordering_key: str | None = None
     batch_id: str | None = None
     seq: int | None = None
+    skips: bool = False
 
     def with_payload(self, payload: str) -> NewJob:
         """The same job with another payload; they are the first two fields."""

@@ -238,9 +238,9 @@ FROM JSON_TABLE(:rows, '$[*]' COLUMNS (place FOR ORDINALITY, id BIGINT PATH '$.i
 ORDER BY r.place
 
 -- name: settle_done
--- Successes without a result, all under one fence. Only the present holder may settle.
+-- Successes without a result that nobody waits for, all under one fence. Only the present holder may settle.
 SELECT id FROM tenure_jobs FORCE INDEX (PRIMARY)
-WHERE id IN :ids AND fence = :fence AND state = 1 FOR UPDATE;
+WHERE id IN :ids AND fence = :fence AND state = 1 AND chained = 0 FOR UPDATE;
 UPDATE tenure_jobs FORCE INDEX (PRIMARY)
 SET state = 2, finished_at = {now}, lease_until = NULL, reason = NULL, result = NULL
 WHERE id IN :ids
@@ -251,7 +251,7 @@ WHERE id IN :ids
 SELECT j.id
 FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence')) r
 STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
-WHERE j.fence = r.fence AND j.state = 1 FOR UPDATE;
+WHERE j.fence = r.fence AND j.state = 1 AND (j.chained = 0 OR :tied = 1) FOR UPDATE;
 UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence',
     state INT PATH '$.state', delay BIGINT PATH '$.delay', result LONGTEXT PATH '$.result',
     reason LONGTEXT PATH '$.reason', refund INT PATH '$.refund', snooze INT PATH '$.snooze')) r

@@ -280,12 +280,12 @@ FROM unnest(:id::bigint[], :fence::bigint[], :at::bigint[], :level::text[], :mes
 ORDER BY r.place
 
 -- name: settle_done
--- Successes without a result, all under one fence. Only the present holder may settle. The ids in a
+-- Successes without a result that nobody waits for, all under one fence. Only the present holder may settle. The ids in a
 -- sub-select and `state + 0` keep the planner on the primary key, whatever the statistics say.
 UPDATE tenure_jobs SET state = 2, finished_at = {now}, lease_until = NULL, reason = NULL,
     result = NULL
 WHERE id = ANY(ARRAY(SELECT unnest(:ids::bigint[]))) AND fence = :fence::bigint
-    AND state + 0 = 1
+    AND state + 0 = 1 AND chained = 0
 RETURNING id
 
 -- name: settle_jobs
@@ -303,7 +303,7 @@ FROM unnest(:id::bigint[], :fence::bigint[], :state::int[], :delay::bigint[], :r
         :reason::text[], :refund::int[], :snooze::int[])
     AS r (id, fence, state, delay, result, reason, refund, snooze)
 WHERE j.id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) AND j.id = r.id AND j.fence = r.fence
-    AND j.state + 0 = 1
+    AND j.state + 0 = 1 AND (j.chained = 0 OR :tied::int = 1)
 RETURNING j.id
 
 -- name: add_history

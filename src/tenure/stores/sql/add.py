@@ -14,7 +14,7 @@ from tenure.core.clock import seconds_to_micros, to_micros
 from tenure.core.errors import KeyConflict, StoreError
 from tenure.core.job import KeyMode, NewJob, State, UniqueKey
 from tenure.stores.contract import Added
-from tenure.stores.sql import rows
+from tenure.stores.sql import chain, rows
 from tenure.stores.sql.statement import Batch, Plan, Row, Statement, chunks
 
 KEY_COLUMNS = ("tenant", "kind", "unique_key")
@@ -60,11 +60,14 @@ def add(jobs: Sequence[NewJob]) -> Plan[list[Added]]:
     if rows.are_plain(jobs):
         return (yield from add_plain(jobs))
     adding = Adding(jobs)
+    busy = yield from chain.prepare(jobs)
     try:
         yield from _add_keyed(adding)
     except KeyConflict:
         yield from _take_back(adding)
         raise
+    created = [(int(new.id), jobs[at]) for at, new in adding.answers.items() if new.created]
+    yield from chain.tie(created, busy)
     for holder, place in adding.changes.items():
         yield from _replace(int(holder), jobs[place])
     return [adding.answers[place] for place in range(len(jobs))]

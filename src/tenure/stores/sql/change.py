@@ -5,7 +5,7 @@ from __future__ import annotations
 from tenure.core.filter import JobFilter
 from tenure.core.job import State
 from tenure.stores.contract import Change, Changed, Move
-from tenure.stores.sql import rows
+from tenure.stores.sql import chain, rows
 from tenure.stores.sql.purge import position
 from tenure.stores.sql.settle import LOG_COLUMNS
 from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
@@ -44,7 +44,11 @@ def _move(locked: Rows, move: Change) -> Plan[set[int]]:
     ids = [row[0] for row in locked if row[0] not in done]
     if not ids:
         return done
+    links = yield from chain.ahead(ids)
     moved = yield Statement(f"move_{move.move}", {"ids": ids, "priority": move.priority})
+    if move.move is Move.RETRY:
+        yield from chain.start_anew([link.id for link in links])
+    yield from chain.let_go(links)
     if moved:
         lines = [(row[0], row[1], 0, ENTRIES[move.move], move.actor, None) for row in moved]
         yield Statement("add_history", batch=Batch(rows.HISTORY_COLUMNS, lines))

@@ -18,7 +18,7 @@ from tenure.core.lease import Lease, Recovery, recover
 from tenure.core.settlement import Settlement
 from tenure.core.shares import Lane, Take, by_priority, divide
 from tenure.stores.contract import Claim, ClaimRequest
-from tenure.stores.sql import rows
+from tenure.stores.sql import chain, rows
 from tenure.stores.sql.memory import BEFORE_ALL, Memory, Place
 from tenure.stores.sql.settle import settle
 from tenure.stores.sql.statement import WAITED, Batch, Plan, Row, Rows, Statement
@@ -207,6 +207,7 @@ def _within(slots: dict[str, int], overdue: Sequence[Row]) -> list[Row]:
 
 def _expire(ended: Ended) -> Plan[None]:
     expired = yield Statement("expire_jobs", {"limit": EXPIRED_AT_ONCE})
+    yield from chain.let_go((yield from chain.ahead([row[0] for row in expired])))
     ended += [(str(row[0]), State.CANCELED, "expired") for row in expired]
 
 

@@ -32,6 +32,7 @@ from tenure.stores.sql.caller import run_in, run_in_async
 from tenure.stores.sql.database import Database, Transaction
 from tenure.stores.sql.gather import Gather
 from tenure.stores.sql.memory import Memories, Memory
+from tenure.stores.sql.settle import Settled
 from tenure.stores.sql.statement import Plan, Statement
 from tenure.stores.sql.ticket import Answer
 from tenure.stores.sql.where import conditions
@@ -118,7 +119,8 @@ class SqlJobs:
         """Settle what is done, then claim what is next, in one transaction."""
         memory = None if request is None else self.memories.of(request.owner, request.kinds)
         plan = partial(settle_and_claim, settlements, reports, request, memory, self._database)
-        return self._database.run(plan)
+        ended, claimed = self._database.run(plan)
+        return self._settled(ended), claimed
 
     def extend(self, leases: Sequence[Lease], seconds: float) -> Extension:
         """Longer leases."""
@@ -134,13 +136,26 @@ class SqlJobs:
         """The end of runs."""
         if not settlements:
             return frozenset()
-        if tx is None and all(item.entry is None for item in settlements):
-            return self._database.run_loose(partial(settle.settle, settlements))
-        return run_in(self._database, tx, partial(settle.settle, settlements))
+        if tx is not None or not self._database.dialect.loose:
+            return self._settled(run_in(self._database, tx, partial(settle.settle, settlements)))
+        simple = [item for item in settlements if item.entry is None]
+        done = self._database.run_loose(partial(settle.settle_free, simple))
+        rest = [item for item in settlements if int(item.lease.job_id) not in done]
+        if not rest:
+            return frozenset(map(str, done))
+        ended = self._database.run(partial(settle.settle, rest))
+        return self._settled(ended) | frozenset(map(str, done))
+
+    def _settled(self, ended: Settled) -> frozenset[str]:
+        """Who got a job by it hears of that."""
+        self.memories.revive(ended.freed)
+        self._wakes.tell({lane.queue for lane in ended.freed})
+        return ended.ids
 
     async def settle_async(self, settlements: Sequence[Settlement], tx: Any) -> frozenset[str]:
         """The end of runs, in the caller's async transaction."""
-        return await run_in_async(self._database, tx, partial(settle.settle, settlements))
+        ended = await run_in_async(self._database, tx, partial(settle.settle, settlements))
+        return self._settled(ended)
 
     def get(self, job_id: str) -> Job | None:
         """With payload and result."""
@@ -202,16 +217,17 @@ def settle_and_claim(
     request: ClaimRequest | None,
     memory: Memory | None,
     database: Database,
-) -> Plan[tuple[frozenset[str], Claim]]:
+) -> Plan[tuple[Settled, Claim]]:
     """The plan of an exchange. Renewals, reports and endings come before any recovery."""
     if reports:
         yield from settle.report(reports)
-    applied = frozenset[str]()
+    ended = Settled()
     if settlements:
-        applied = yield from settle.settle(settlements)
+        ended = yield from settle.settle(settlements)
     if request is None or memory is None:
-        return applied, Claim()
-    return applied, (yield from claim.claim(request, memory, database.elapsed))
+        return ended, Claim()
+    memory.revive(ended.freed)
+    return ended, (yield from claim.claim(request, memory, database.elapsed))
 
 
 def _position(after: str | None) -> int:

@@ -86,6 +86,10 @@ class Memory:
             elif lane not in self.live:
                 self.live[lane] = self.drained.get(lane, HEAD)
 
+    def revive(self, lanes: Iterable[Lane]) -> None:
+        """These got a job that may stand before their floors."""
+        self.live.update(dict.fromkeys(lanes, HEAD))
+
     def forget(self) -> None:
         """Jobs were moved about: look from the head next time."""
         self.live, self.drained = {}, {}
@@ -148,6 +152,11 @@ class Memories:
         """Jobs were added in this process."""
         for memory in list(self._found.values()):
             memory.learn(jobs)
+
+    def revive(self, lanes: Sequence[Lane]) -> None:
+        """Jobs that were held may run now."""
+        for memory in list(self._found.values()):
+            memory.revive(lanes)
 
     def forget(self) -> None:
         """Jobs or queues were changed by hand: claims look anew."""

@@ -13,7 +13,7 @@ from tenure.core.clock import from_micros
 from tenure.core.errors import OptionError
 from tenure.core.filter import JobFilter
 from tenure.core.retention import ORDINARY, Purged
-from tenure.stores.sql import rows
+from tenure.stores.sql import chain, rows
 from tenure.stores.sql.statement import Plan, Row, Statement
 from tenure.stores.sql.where import conditions, moment
 
@@ -57,9 +57,11 @@ def _remove(picked: list[int], values: dict[str, Any]) -> Plan[int]:
     """Those that are still finished. What somebody has locked stays for another time."""
     if not picked:
         return 0
+    links = yield from chain.ahead(picked)
     still = {"ids": picked, "before": values["before"], "purgeable": values["purgeable"]}
     ids = [row[0] for row in (yield Statement("purge_jobs", still))]
     if ids:
+        yield from chain.let_go(links)
         yield Statement("purge_history", {"ids": ids})
         yield Statement("purge_logs", {"ids": ids})
         yield Statement("purge_payloads", {"ids": ids})

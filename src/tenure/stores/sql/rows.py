@@ -30,7 +30,7 @@ JOB_COLUMNS = (
 )  # fmt: skip
 KEYED_COLUMNS = (*JOB_COLUMNS, "unique_key", "payload_hash")
 SETTLE_COLUMNS = ("id", "fence", "state", "delay", "result", "reason", "refund", "snooze")
-_KEY, _PAYLOAD = attrgetter("key"), attrgetter("payload")
+_KEY, _PAYLOAD, _ORDER = attrgetter("key"), attrgetter("payload"), attrgetter("ordering_key")
 HISTORY_COLUMNS = ("id", "fence", "spent", "entry", "worker", "failure")
 
 
@@ -51,8 +51,12 @@ def is_large(payload: str) -> bool:
 
 
 def are_plain(jobs: Sequence[NewJob]) -> bool:
-    """Whether one statement adds them: no key to settle, no payload to put apart."""
-    return not any(map(_KEY, jobs)) and max(map(len, map(_PAYLOAD, jobs))) <= INLINE_BYTES
+    """Whether one statement adds them: no key to settle, no order, no payload to put apart."""
+    return (
+        not any(map(_KEY, jobs))
+        and not any(map(_ORDER, jobs))
+        and max(map(len, map(_PAYLOAD, jobs))) <= INLINE_BYTES
+    )
 
 
 def are_alike(jobs: Sequence[NewJob]) -> bool:
@@ -65,7 +69,7 @@ def new_job(job: NewJob) -> Row:
     """The values of JOB_COLUMNS."""
     (
         kind, payload, queue, priority, tenant, owner, _, run_at, delay, expires_at, expires,
-        max_attempts, correlation_id, trace, enqueued_by, ordering_key, batch_id, seq,
+        max_attempts, correlation_id, trace, enqueued_by, ordering_key, batch_id, seq, *_,
     ) = job  # fmt: skip
     return (
         kind,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from tenure.core.clock import seconds_to_micros, to_micros
 from tenure.core.job import State
 from tenure.core.lease import Lease
 from tenure.core.settlement import Settlement
+from tenure.core.shares import Lane
 from tenure.stores.contract import Extension, Report
-from tenure.stores.sql import rows
+from tenure.stores.sql import chain, rows
 from tenure.stores.sql.statement import Batch, Plan, Row, Statement, chunks
 
 SUCCEEDED = State.SUCCEEDED
@@ -19,24 +21,36 @@ PROGRESS_COLUMNS = ("id", "fence", "progress", "note")
 LOG_COLUMNS = ("id", "fence", "at", "level", "message")
 
 
-def settle(settlements: Sequence[Settlement]) -> Plan[frozenset[str]]:
-    """The end of runs. Most are successes without a result: those need nothing but their ids."""
-    applied: set[int] = set()
-    plain, others = _apart(settlements)
-    for fence, ids in plain.items():
-        done = yield Statement("settle_done", {"ids": sorted(ids), "fence": fence})
-        applied.update([row[0] for row in done])
-    for part in chunks(others, key=lambda item: len(item.result or "")):
-        batch = Batch(rows.SETTLE_COLUMNS, [rows.settlement(item) for item in part])
-        applied.update([row[0] for row in (yield Statement("settle_jobs", batch=batch))])
-    lines = [_line(item) for item in others if item.entry and int(item.lease.job_id) in applied]
+class Settled(NamedTuple):
+    """What was written, by number; and the lanes that got a job by it."""
+
+    applied: frozenset[int] = frozenset()
+    freed: Sequence[Lane] = ()
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """As callers know them."""
+        return frozenset(map(str, self.applied))
+
+
+def settle(settlements: Sequence[Settlement]) -> Plan[Settled]:
+    """The end of runs, all in one transaction: history, and those who waited for it."""
+    applied = set((yield from settle_free(settlements)))
+    left = [item for item in settlements if int(item.lease.job_id) not in applied]
+    freed: Sequence[Lane] = ()
+    if left:
+        tied = yield from _settle_tied(left)
+        applied, freed = applied | tied.applied, tied.freed
+    lines = [_line(item) for item in settlements if item.entry]
+    lines = [line for line in lines if line[0] in applied]
     if lines:
         yield Statement("add_history", batch=Batch(rows.HISTORY_COLUMNS, lines))
-    return frozenset(map(str, applied))
+    return Settled(frozenset(applied), freed)
 
 
-def _apart(settlements: Sequence[Settlement]) -> tuple[dict[int, list[int]], list[Settlement]]:
-    """The ids of plain successes by fence, of which there are few; and the others, in order."""
+def settle_free(settlements: Sequence[Settlement]) -> Plan[set[int]]:
+    """Jobs that nobody waits for. Most are successes without a result: their ids say it all."""
+    applied: set[int] = set()
     plain: dict[int, list[int]] = defaultdict(list)
     others: list[Settlement] = []
     for item in settlements:
@@ -44,8 +58,32 @@ def _apart(settlements: Sequence[Settlement]) -> tuple[dict[int, list[int]], lis
             plain[item.lease.fence].append(int(item.lease.job_id))
         else:
             others.append(item)
-    others.sort(key=lambda item: int(item.lease.job_id))
-    return plain, others
+    for fence, ids in plain.items():
+        done = yield Statement("settle_done", {"ids": sorted(ids), "fence": fence})
+        applied.update([row[0] for row in done])
+    if others:
+        applied |= yield from _settle_rows(others, tied=0)
+    return applied
+
+
+def _settle_tied(settlements: Sequence[Settlement]) -> Plan[Settled]:
+    """Those whose end somebody waits for; what is stale is refused here too."""
+    links = yield from chain.ahead([int(item.lease.job_id) for item in settlements])
+    if not links:
+        return Settled()
+    applied = yield from _settle_rows(settlements, tied=1)
+    freed = yield from chain.let_go([link for link in links if link.id in applied])
+    return Settled(frozenset(applied), freed)
+
+
+def _settle_rows(settlements: Sequence[Settlement], *, tied: int) -> Plan[set[int]]:
+    applied: set[int] = set()
+    ordered = sorted(settlements, key=lambda item: int(item.lease.job_id))
+    for part in chunks(ordered, key=lambda item: len(item.result or "")):
+        batch = Batch(rows.SETTLE_COLUMNS, [rows.settlement(item) for item in part])
+        done = yield Statement("settle_jobs", {"tied": tied}, batch)
+        applied.update([row[0] for row in done])
+    return applied
 
 
 def _line(item: Settlement) -> Row:

@@ -214,9 +214,10 @@ SELECT value ->> 0, value ->> 1, coalesce(value ->> 2, {now}), value ->> 3, valu
 FROM json_each(:rows) WHERE true ORDER BY key
 
 -- name: settle_done
--- Successes without a result, all under one fence. Only the present holder may settle.
+-- Successes without a result that nobody waits for, all under one fence. Only the present holder may settle.
 UPDATE tenure_jobs SET state = 2, finished_at = {now}, lease_until = NULL, reason = NULL, result = NULL
 WHERE id IN (SELECT value FROM json_each(:ids)) AND fence = :fence AND +state = 1
+    AND chained = 0
 RETURNING id
 
 -- name: settle_jobs
@@ -233,6 +234,7 @@ FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS state, valu
         value ->> 4 AS result, value ->> 5 AS reason, value ->> 6 AS refund, value ->> 7 AS snooze
     FROM json_each(:rows)) s
 WHERE tenure_jobs.id = s.id AND tenure_jobs.fence = s.fence AND +tenure_jobs.state = 1
+    AND (tenure_jobs.chained = 0 OR :tied = 1)
 RETURNING tenure_jobs.id
 
 -- name: add_history

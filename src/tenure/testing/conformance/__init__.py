@@ -27,6 +27,7 @@ SUBJECTS = (
     "recover",
     "extend",
     "settle",
+    "order",
     "together",
     "change",
     "retry",
