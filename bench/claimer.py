@@ -22,7 +22,7 @@ def main() -> None:
             case ["pace", per_second, seconds]:
                 answer = paced(app, slots, float(per_second), float(seconds))
             case _:
-                answer = claim(app, slots, 0)[1]
+                answer = claim(app, slots)[1]
         print(json.dumps(answer), flush=True)
     app.close()
 

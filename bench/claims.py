@@ -15,14 +15,13 @@ from tenure.stores.contract import ClaimRequest
 LEASE_SECONDS = 60.0
 
 
-def claim(app: Tenure, slots: Mapping[str, int], turn: int) -> tuple[float, int]:
+def claim(app: Tenure, slots: Mapping[str, int]) -> tuple[float, int]:
     """Milliseconds of one claim, and how many jobs it brought; they are settled at once."""
     request = ClaimRequest(
         owner=f"bench:{os.getpid()}",
         kinds=tuple(app.handlers.kinds),
         slots=slots,
         lease_seconds=LEASE_SECONDS,
-        turn=turn,
     )
     begun = time.perf_counter()
     jobs = app.store.jobs.claim(request).jobs
@@ -38,7 +37,7 @@ def paced(app: Tenure, slots: Mapping[str, int], per_second: float, seconds: flo
     times, begun = [], time.monotonic()
     for turn in range(int(per_second * seconds)):
         time.sleep(max(0.0, begun + turn / per_second - time.monotonic()))
-        times.append(claim(app, slots, turn)[0])
+        times.append(claim(app, slots)[0])
     return times
 
 
@@ -47,7 +46,7 @@ def median_claim(app: Tenure, slots: Mapping[str, int], jobs: int) -> Reading:
     times: list[float] = []
     taken = 0
     while taken < jobs:
-        took, got = claim(app, slots, len(times))
+        took, got = claim(app, slots)
         if not got:
             raise SystemExit(f"a claim brought nothing after {taken} of {jobs} jobs")
         times.append(took)

@@ -1,4 +1,4 @@
-"""Slots divided over lanes: strictly between priorities, in turn within one."""
+"""Slots divided over lanes: strictly between priorities, by weight within one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.core.shares import Lane, Take, by_priority, divide
+from tenure.core.shares import Lane, Take, Tally, by_priority
 
 LANES = st.lists(
     st.builds(Lane, st.sampled_from(["mail", "pdf"]), st.just(1), st.text("abcdef", max_size=2)),
@@ -28,17 +28,72 @@ def test_lanes_come_in_levels_best_first() -> None:
     assert by_priority([]) == []
 
 
+def divide(lanes: list[Lane], slots: dict[str, int]) -> list[Take]:
+    return Tally().divide(lanes, slots)
+
+
+def shares(lanes: list[Lane], rounds: int, slots: int, weights: dict[str, float]) -> Counter[str]:
+    """What each tenant has had after so many rounds in which all have enough to do."""
+    tally, had = Tally(), Counter[str]()
+    for _ in range(rounds):
+        for take in tally.divide(lanes, {"mail": slots}, weights):
+            tally.charge(take.lane, take.count, weights)
+            had[take.lane.tenant] += take.count
+    return had
+
+
 def test_slots_are_spread_evenly() -> None:
     lanes = [lane("a"), lane("b"), lane("c")]
 
     assert divide(lanes, {"mail": 6}) == [Take(one, 2) for one in lanes]
 
 
-def test_the_odd_slot_goes_in_turn() -> None:
+def test_the_odd_slot_goes_round() -> None:
     lanes = [lane("a"), lane("b"), lane("c")]
 
-    winners = [divide(lanes, {"mail": 1}, turn)[0].lane.tenant for turn in range(4)]
-    assert winners == ["a", "b", "c", "a"]
+    assert shares(lanes, rounds=30, slots=1, weights={}) == {"a": 10, "b": 10, "c": 10}
+    assert shares(lanes, rounds=30, slots=4, weights={}) == {"a": 40, "b": 40, "c": 40}
+
+
+def test_a_weight_is_a_share() -> None:
+    lanes = [lane("a"), lane("b"), lane("c")]
+
+    for slots in (1, 2, 7, 60):
+        had = shares(lanes, rounds=60, slots=slots, weights={"a": 3.0, "b": 2.0})
+        assert [round(had[tenant] / slots) for tenant in "abc"] == [30, 20, 10]
+
+
+def test_more_tenants_than_slots_all_get_their_turn() -> None:
+    lanes = [lane(f"{number:03}") for number in range(100)]
+    had = shares(lanes, rounds=50, slots=10, weights={"007": 5.0})
+
+    assert set(had.values()) <= {4, 5, 24, 25}
+    assert had["007"] >= 24
+
+
+def test_who_comes_later_neither_gets_more_nor_less() -> None:
+    tally, lanes = Tally(), [lane("a"), lane("b")]
+    for _ in range(100):
+        for take in tally.divide(lanes, {"mail": 1}):
+            tally.charge(take.lane, take.count)
+    lanes.append(lane("late"))
+    later = Counter[str]()
+    for _ in range(30):
+        for take in tally.divide(lanes, {"mail": 1}):
+            tally.charge(take.lane, take.count)
+            later[take.lane.tenant] += take.count
+
+    assert later == {"a": 10, "b": 10, "late": 10}
+
+
+def test_who_was_away_has_saved_nothing_up() -> None:
+    tally, lanes = Tally(), [lane("a"), lane("b")]
+    for take in tally.divide(lanes, {"mail": 2}):
+        tally.charge(take.lane, take.count)
+    tally.leave(lane("b"))
+    tally.charge(lane("a"), 100)
+
+    assert {take.count for take in tally.divide(lanes, {"mail": 10})} == {5}
 
 
 def test_each_queue_has_its_own_slots() -> None:
@@ -56,12 +111,10 @@ def test_a_queue_without_slots_gets_nothing() -> None:
     assert divide([], {"mail": 5}) == []
 
 
-@given(LANES, SLOTS, st.integers(0, 100))
-def test_no_queue_gets_more_than_its_slots(
-    lanes: list[Lane], slots: dict[str, int], turn: int
-) -> None:
+@given(LANES, SLOTS)
+def test_no_queue_gets_more_than_its_slots(lanes: list[Lane], slots: dict[str, int]) -> None:
     given_out: Counter[str] = Counter()
-    for take in divide(lanes, slots, turn):
+    for take in divide(lanes, slots):
         assert take.count > 0
         given_out[take.lane.queue] += take.count
 
@@ -69,23 +122,12 @@ def test_no_queue_gets_more_than_its_slots(
         assert given_out[queue] == max(0, slots.get(queue, 0))
 
 
-@given(LANES, SLOTS, st.integers(0, 100))
+@given(LANES, SLOTS)
 def test_no_lane_gets_two_more_than_another_of_its_queue(
-    lanes: list[Lane], slots: dict[str, int], turn: int
+    lanes: list[Lane], slots: dict[str, int]
 ) -> None:
-    counts = {one: 0 for one in lanes} | {t.lane: t.count for t in divide(lanes, slots, turn)}
+    counts = {one: 0 for one in lanes} | {t.lane: t.count for t in divide(lanes, slots)}
 
     for queue in {one.queue for one in lanes}:
         mine = [count for one, count in counts.items() if one.queue == queue]
         assert max(mine) - min(mine) <= 1
-
-
-@given(LANES.filter(bool), st.integers(1, 5))
-def test_over_a_round_of_turns_every_lane_gets_the_same(lanes: list[Lane], slots: int) -> None:
-    level = [one for one in lanes if one.queue == lanes[0].queue]
-    total: Counter[Lane] = Counter()
-    for turn in range(len(level)):
-        for take in divide(level, {level[0].queue: slots}, turn):
-            total[take.lane] += take.count
-
-    assert set(total.values()) == {slots}

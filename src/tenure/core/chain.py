@@ -38,7 +38,7 @@ class OnFailure(StrEnum):
 
 
 def lock_of(tenant: str, ordering_key: str) -> int:
-    """One of a fixed number of locks: who shares one only waits for the other's commit."""
+    """One of some hundred locks: who shares one only waits for the other's commit."""
     return zlib.crc32(f"{tenant}\x00{ordering_key}".encode()) % LOCKS
 
 

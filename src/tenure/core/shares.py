@@ -1,4 +1,4 @@
-"""How free slots are divided over lanes: strictly between priorities, in turn within one.
+"""How free slots are divided over lanes: strictly between priorities, by weight within one.
 
 A lane is (queue, priority, tenant). Sharing is a rule over plain values, so that fairness never
 becomes a condition inside a statement.
@@ -8,8 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 from itertools import groupby
 from operator import attrgetter
+from types import MappingProxyType
+
+Weights = Mapping[str, float]
+"""Of tenants; those that are not named weigh one."""
+NO_WEIGHTS: Weights = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -35,14 +41,54 @@ def by_priority(lanes: Iterable[Lane]) -> list[list[Lane]]:
     return [list(level) for _, level in groupby(ordered, key=attrgetter("priority"))]
 
 
-def divide(level: Sequence[Lane], slots: Mapping[str, int], turn: int = 0) -> list[Take]:
-    """The slots of each queue, spread evenly over its lanes; `turn` says who gets the odd one."""
-    takes: list[Take] = []
-    for queue in dict.fromkeys(lane.queue for lane in level):
-        lanes = [lane for lane in level if lane.queue == queue]
-        share, odd = divmod(max(0, slots.get(queue, 0)), len(lanes))
-        first = turn % len(lanes)
-        rotated = lanes[first:] + lanes[:first]
-        counts = (share + (place < odd) for place in range(len(rotated)))
-        takes += [Take(lane, count) for lane, count in zip(rotated, counts, strict=True) if count]
-    return takes
+class Tally:
+    """What each lane has had, by its weight: who has had least is next.
+
+    A lane that comes anew starts with the least that any other has had: nobody saves up turns.
+    """
+
+    def __init__(self) -> None:
+        self._had: dict[Lane, float] = {}
+
+    def divide(
+        self, level: Sequence[Lane], slots: Mapping[str, int], weights: Weights = NO_WEIGHTS
+    ) -> list[Take]:
+        """The slots of each queue, spread by weight over its lanes of one priority."""
+        takes: list[Take] = []
+        for queue in dict.fromkeys(lane.queue for lane in level):
+            if (free := slots.get(queue, 0)) > 0:
+                takes += self._spread([one for one in level if one.queue == queue], free, weights)
+        return takes
+
+    def charge(self, lane: Lane, count: int, weights: Weights = NO_WEIGHTS) -> None:
+        """It has got so many."""
+        if count:
+            self._had[lane] = self._had.get(lane, 0.0) + count / weight_of(lane, weights)
+
+    def leave(self, lane: Lane) -> None:
+        """It has nothing more for now."""
+        self._had.pop(lane, None)
+
+    def _spread(self, lanes: Sequence[Lane], free: int, weights: Weights) -> list[Take]:
+        if len(lanes) == 1:
+            return [Take(lanes[0], free)]
+        self._let_in(lanes)
+        weigh = {lane: weight_of(lane, weights) for lane in lanes}
+        each = free / sum(weigh.values())
+        counts = {lane: int(each * weigh[lane]) for lane in lanes}
+        odd = free - sum(counts.values())
+        for lane in nsmallest(
+            odd, lanes, key=lambda one: self._had[one] + (counts[one] + 1) / weigh[one]
+        ):
+            counts[lane] += 1
+        return [Take(lane, count) for lane, count in counts.items() if count]
+
+    def _let_in(self, lanes: Sequence[Lane]) -> None:
+        least = min((self._had[lane] for lane in lanes if lane in self._had), default=0.0)
+        for lane in lanes:
+            self._had.setdefault(lane, least)
+
+
+def weight_of(lane: Lane, weights: Weights) -> float:
+    """One, where nobody said anything else."""
+    return weights.get(lane.tenant, 1.0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
@@ -19,6 +19,7 @@ from tenure.core.lease import ClaimedJob, Lease
 from tenure.core.page import Page
 from tenure.core.retention import Purged
 from tenure.core.settlement import Settlement
+from tenure.core.shares import Weights
 from tenure.stores.beside import LockStore, QueueStore, RecordStore
 from tenure.stores.wake import Wakes
 
@@ -44,7 +45,7 @@ class Added(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimRequest:
-    """Who asks, for which kinds, and how many slots are free in each queue.
+    """Who asks, for which kinds, how many slots are free in each queue, what tenants weigh.
 
     `woken` names queues that are said to have got due jobs: a hint where to look first. A
     `thorough` claim looks everywhere, whatever that costs; another may put a dear look off.
@@ -54,7 +55,7 @@ class ClaimRequest:
     kinds: Collection[str]
     slots: Mapping[str, int]
     lease_seconds: float
-    turn: int = 0
+    weights: Weights = field(default_factory=dict)
     woken: Collection[str] = ()
     thorough: bool = False
 

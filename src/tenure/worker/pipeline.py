@@ -14,6 +14,7 @@ from tenure.core.lease import ClaimedJob
 from tenure.core.outcome import Ending, Raised, Released
 from tenure.core.retry import Exponential
 from tenure.core.settlement import Settlement, decide
+from tenure.core.shares import NO_WEIGHTS, Weights
 from tenure.engine import Tenure
 from tenure.handlers import RunsIn
 from tenure.stores.contract import Claim, ClaimRequest
@@ -59,7 +60,7 @@ class Pipeline:
         places = {RunsIn.THREAD: self._in_handler_thread, RunsIn.PROCESS: self._processes.run}
         self._serving = Serving(slots, app.signals, places, self._done)
         self._working = self._serving.working
-        self._turns = 0
+        self.weights: Weights = NO_WEIGHTS
 
     @property
     def stopping(self) -> bool:
@@ -180,13 +181,12 @@ class Pipeline:
     async def _claim(
         self, room: dict[str, int], woken: frozenset[str], thorough: bool
     ) -> list[ClaimedJob]:
-        self._turns += 1
         request = ClaimRequest(
             owner=self._owner,
             kinds=self._app.handlers.kinds,
             slots=room,
             lease_seconds=self._app.settings.lease_seconds,
-            turn=self._turns,
+            weights=self.weights,
             woken=woken,
             thorough=thorough,
         )

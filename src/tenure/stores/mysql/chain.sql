@@ -6,8 +6,10 @@ SELECT id, chained, state, tenant, ordering_key FROM tenure_jobs FORCE INDEX (PR
 WHERE id IN :ids AND chained <> 0
 
 -- name: lock_orders
--- Until the end of the transaction nobody else publishes or promotes under these keys.
-SELECT bucket FROM tenure_order_locks WHERE bucket IN :ids ORDER BY bucket FOR UPDATE
+-- each
+-- Until the end of the transaction nobody else publishes or promotes under this key.
+INSERT INTO tenure_order_locks (bucket) VALUES (:bucket)
+ON DUPLICATE KEY UPDATE bucket = tenure_order_locks.bucket
 
 -- name: busy_orders
 -- each

@@ -175,6 +175,20 @@ UNION ALL
     ORDER BY priority, tenant, run_at LIMIT 1)
 ORDER BY priority, tenant LIMIT 1
 
+-- name: claim_gaps
+-- each
+-- The first lane between two tenants of a priority, where there is one.
+SELECT due_queue, priority, tenant, run_at <= {now} FROM tenure_jobs FORCE INDEX (tenure_jobs_due)
+WHERE due_queue = :queue AND priority = :priority AND tenant >= :from_tenant AND tenant < :to_tenant
+ORDER BY tenant, run_at, id LIMIT 1
+
+-- name: claim_levels
+-- each
+-- The first lane between two priorities, where there is one.
+SELECT due_queue, priority, tenant, run_at <= {now} FROM tenure_jobs FORCE INDEX (tenure_jobs_due)
+WHERE due_queue = :queue AND priority > :above AND priority < :below
+ORDER BY priority, tenant, run_at, id LIMIT 1
+
 -- name: claim_take
 -- each
 -- The best due jobs of one lane, from behind its floor, as the UPDATE will leave them; what another

@@ -8,9 +8,9 @@ WHERE id = ANY(ARRAY(SELECT unnest(:ids::bigint[]))) AND chained <> 0
 -- name: lock_orders
 -- Until the end of the transaction nobody else publishes or promotes under these keys. Written, not
 -- only locked: a caller whose snapshot is older must fail rather than overlook somebody.
-UPDATE tenure_order_locks SET bucket = bucket WHERE bucket = ANY(ARRAY(
-    SELECT bucket FROM tenure_order_locks WHERE bucket = ANY(:ids::int[])
-    ORDER BY bucket FOR UPDATE))
+INSERT INTO tenure_order_locks (bucket)
+SELECT bucket FROM unnest(:bucket::int[]) AS r (bucket) ORDER BY bucket
+ON CONFLICT (bucket) DO UPDATE SET bucket = excluded.bucket
 
 -- name: busy_orders
 -- Keys under which somebody waits, runs, or stands in the way because it failed.

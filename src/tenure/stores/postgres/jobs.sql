@@ -206,6 +206,32 @@ CROSS JOIN LATERAL (
     SELECT priority, tenant, run_at FROM jump LIMIT :lanes::bigint
 ) lane
 
+-- name: claim_gaps
+-- The first lane between two tenants of a priority, where there is one. The LIMIT as in claim_take.
+SELECT q.queue, lane.priority, lane.tenant, lane.run_at <= {now}
+FROM (
+    SELECT * FROM unnest(:queue::text[], :priority::int[], :from_tenant::text[],
+        :to_tenant::text[]) LIMIT cardinality(:queue::text[])
+) AS q (queue, priority, from_tenant, to_tenant)
+CROSS JOIN LATERAL (
+    SELECT j.priority, j.tenant, j.run_at FROM tenure_jobs j
+    WHERE j.queue = q.queue AND j.priority = q.priority AND j.tenant >= q.from_tenant
+        AND j.tenant < q.to_tenant AND j.state = 0 AND j.hold = 0
+    ORDER BY j.tenant, j.run_at, j.id LIMIT 1) lane
+
+-- name: claim_levels
+-- The first lane between two priorities, where there is one.
+SELECT q.queue, lane.priority, lane.tenant, lane.run_at <= {now}
+FROM (
+    SELECT * FROM unnest(:queue::text[], :above::int[], :below::int[])
+    LIMIT cardinality(:queue::text[])
+) AS q (queue, above, below)
+CROSS JOIN LATERAL (
+    SELECT j.priority, j.tenant, j.run_at FROM tenure_jobs j
+    WHERE j.queue = q.queue AND j.priority > q.above AND j.priority < q.below
+        AND j.state = 0 AND j.hold = 0
+    ORDER BY j.priority, j.tenant, j.run_at, j.id LIMIT 1) lane
+
 -- name: claim_take
 -- The best due jobs of every lane, from behind its floor; what another worker takes at this moment is passed over, and
 -- expired ones are left to expire_jobs. The LIMIT leaves out no lane: without it PostgreSQL expects ten of them, holds

@@ -82,7 +82,8 @@ def start_anew(ids: Collection[int]) -> Plan[None]:
 
 def _lock(orders: Collection[OrderName]) -> Plan[None]:
     if orders:
-        yield Statement("lock_orders", {"ids": sorted({lock_of(*order) for order in orders})})
+        buckets = sorted({lock_of(*order) for order in orders})
+        yield Statement("lock_orders", batch=Batch(("bucket",), [(one,) for one in buckets]))
 
 
 def _order(job: NewJob) -> OrderName:

@@ -7,7 +7,7 @@ lanes there are, and takes from them without their floors.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 
@@ -16,9 +16,10 @@ from tenure.core.failure import Failure
 from tenure.core.job import State
 from tenure.core.lease import Lease, Recovery, recover
 from tenure.core.settlement import Settlement
-from tenure.core.shares import Lane, Take, by_priority, divide
+from tenure.core.shares import Lane, Take, by_priority
 from tenure.stores.contract import Claim, ClaimRequest
 from tenure.stores.sql import chain, rows
+from tenure.stores.sql.gaps import gaps
 from tenure.stores.sql.memory import BEFORE_ALL, Memory, Place
 from tenure.stores.sql.settle import settle
 from tenure.stores.sql.statement import WAITED, Batch, Plan, Row, Rows, Statement
@@ -28,6 +29,8 @@ EXPIRED_AT_ONCE = 100
 LANES_AT_ONCE = 512
 LOOKS = 4
 LOOK_COLUMNS = ("queue", "after_priority", "after_tenant")
+GAP_COLUMNS = ("queue", "priority", "from_tenant", "to_tenant")
+LEVEL_COLUMNS = ("queue", "above", "below")
 TAKE_COLUMNS = ("queue", "priority", "tenant", "take", "floor_run_at", "floor_id")
 
 LANE = itemgetter(4, 6, 7)
@@ -41,8 +44,8 @@ Elapsed = Callable[[], float]
 def claim(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Claim]:
     """What is known to be due; where that is nothing, or it is time, a sweep."""
     if not must_sweep(request, memory, elapsed()):
-        known = yield from claim_known(request, memory)
-        if known.jobs or not (request.woken or memory.may_sweep(elapsed())):
+        known = yield from claim_known(request, memory, elapsed)
+        if known.jobs or not (request.woken or memory.lookout.may_sweep(elapsed())):
             return known
     return (yield from sweep(request, memory, elapsed))
 
@@ -52,15 +55,18 @@ def must_sweep(request: ClaimRequest, memory: Memory, now: float) -> bool:
     if request.thorough:
         return True
     woken = bool(request.woken)
-    return memory.sweep_due(now, later=woken) or not memory.paused.isdisjoint(request.woken)
+    return memory.lookout.sweep_due(now, later=woken) or not memory.paused.isdisjoint(request.woken)
 
 
-def claim_known(request: ClaimRequest, memory: Memory) -> Plan[Claim]:
+def claim_known(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Claim]:
     """From the lanes that are known, behind their floors; drained ones only for what is left.
 
     A wake-up makes its queue's drained lanes as good as live: it is answered in one statement.
     """
     slots = _open_slots(request, memory)
+    if memory.live and memory.lookout.glance_due(began := elapsed()):
+        yield from _glance(request, slots, memory)
+        memory.lookout.glanced(began, elapsed())
     live = [lane for lane in memory.live if lane.queue in slots]
     drained = [lane for lane in memory.drained if lane.queue in slots]
     if request.woken:
@@ -90,37 +96,47 @@ def sweep(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Claim
     memory.paused = frozenset([row[0] for row in (yield Statement("paused_queues"))])
     slots = _open_slots(request, memory)
     ended: Ended = []
-    taken = yield from _recover(request, slots, ended, memory.back(began, slots))
-    memory.looked_back(began, slots, quiet=not taken and not ended)
+    taken = yield from _recover(request, slots, ended, memory.lookout.back(began, slots))
+    memory.lookout.looked_back(began, slots, quiet=not taken and not ended)
     again = frozenset(str(row[0]) for row in taken)
     yield from _expire(ended)
     slots = {queue: free for queue, free in slots.items() if free > 0}
     if slots and request.kinds:
-        taken += yield from _look_and_take(request, slots, memory)
-    memory.swept(began, elapsed())
+        lanes = yield from _look(slots, memory)
+        taken += yield from _take(request, lanes, slots, memory)
+    memory.lookout.swept(began, elapsed())
     return (yield from _answer(taken, ended, again))
 
 
-def _look_and_take(request: ClaimRequest, slots: dict[str, int], memory: Memory) -> Plan[Rows]:
-    """Some hundred lanes at a time, from the head; lanes without a job for us hide no other one.
+def _look(queues: Iterable[str], memory: Memory) -> Plan[list[Lane]]:
+    """Which lanes there are, some hundred at a time, from the head; those with something due.
 
-    A look that ends at its bound goes on there next time, after the lanes at the head.
+    Where there are more than a few looks show, the last one goes on where the sweep before ended.
     """
-    taken: Rows = []
     memory.look_anew()
-    places = dict.fromkeys(slots, BEFORE_ALL)
+    lanes: list[Lane] = []
+    places = dict.fromkeys(queues, BEFORE_ALL)
     for number in range(LOOKS):
         after = Batch(LOOK_COLUMNS, [(queue, *place) for queue, place in places.items()])
         found = yield Statement("claim_lanes", {"lanes": LANES_AT_ONCE}, after)
-        taken += yield from _take(request, memory.saw_more(found), slots, memory)
-        open_queues = [queue for queue in places if slots[queue] > 0]
-        places = {queue: place for queue, place in _ends(found).items() if queue in open_queues}
-        if number == 0:
-            places = memory.resumed(open_queues, places)
+        lanes += memory.saw_more(found)
+        places = _ends(found)
+        if number == LOOKS - 2:
+            places = memory.resumed(places)
         if not places:
             break
     memory.stopped.update(places)
-    return taken
+    return lanes
+
+
+def _glance(request: ClaimRequest, slots: Mapping[str, int], memory: Memory) -> Plan[None]:
+    """Lanes that have come between those we know: others' jobs must not wait for a sweep."""
+    between, levels = gaps([lane for lane in memory.known if lane.queue in slots], memory.glances)
+    memory.glances += 1
+    if between:
+        memory.saw_more((yield Statement("claim_gaps", batch=Batch(GAP_COLUMNS, between))))
+    if levels:
+        memory.saw_more((yield Statement("claim_levels", batch=Batch(LEVEL_COLUMNS, levels))))
 
 
 def _ends(found: Rows) -> dict[str, Place]:
@@ -217,9 +233,9 @@ def _take(
     """Level by level, best priority first, until the slots are full."""
     taken: Rows = []
     for level in by_priority(lanes):
-        while level and (takes := divide(level, slots, request.turn)):
+        while level and (takes := memory.tally.divide(level, slots, request.weights)):
             got = yield from _take_shares(request, takes, memory)
-            level = _which_may_have_more(level, takes, got, slots, memory)
+            level = _which_may_have_more(request, level, takes, got, slots, memory)
             taken += got
     return taken
 
@@ -238,7 +254,12 @@ def _take_shares(request: ClaimRequest, takes: list[Take], memory: Memory) -> Pl
 
 
 def _which_may_have_more(
-    level: list[Lane], takes: list[Take], got: Rows, slots: dict[str, int], memory: Memory
+    request: ClaimRequest,
+    level: list[Lane],
+    takes: list[Take],
+    got: Rows,
+    slots: dict[str, int],
+    memory: Memory,
 ) -> list[Lane]:
     """What one lane leaves over goes to the others that gave all they were asked for."""
     found = {Lane(*lane): list(part) for lane, part in groupby(sorted(got, key=LANE), key=LANE)}
@@ -246,6 +267,7 @@ def _which_may_have_more(
     for take in takes:
         mine = found.get(take.lane, [])
         slots[take.lane.queue] -= len(mine)
+        memory.tally.charge(take.lane, len(mine), request.weights)
         memory.took(take.lane, _position(mine), full=len(mine) == take.count)
         if len(mine) == take.count:
             full.add(take.lane)

@@ -102,8 +102,8 @@ class SqlJobs:
         """Due jobs and abandoned ones."""
         memory, elapsed = self.memories.of(request.owner, request.kinds), self._database.elapsed
         if self._database.dialect.loose and not claim.must_sweep(request, memory, elapsed()):
-            known = self._database.run_loose(partial(claim.claim_known, request, memory))
-            if known.jobs or not (request.woken or memory.may_sweep(elapsed())):
+            known = self._database.run_loose(partial(claim.claim_known, request, memory, elapsed))
+            if known.jobs or not (request.woken or memory.lookout.may_sweep(elapsed())):
                 return known
             if request.woken:
                 return self._database.run_loose(partial(claim.glance, request, memory))

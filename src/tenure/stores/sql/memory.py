@@ -10,19 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from tenure.core.job import NewJob
-from tenure.core.shares import Lane
+from tenure.core.shares import Lane, Tally
+from tenure.stores.sql.lookout import Lookout
 from tenure.stores.sql.statement import Rows
 
 Floor = tuple[int, int]
 HEAD: Floor = (-1, -1)
 Place = tuple[int, str]
 BEFORE_ALL: Place = (-(2**40), "")
-SWEEP_EVERY = 1.0
-CHEAP_SECONDS = 0.005
-SHARE = 20
-LONG_AGO = 1e9
-MARGIN_SECONDS = 5.0
-WHOLE_LOOK_EVERY = 30.0
 DRAINED_KEPT = 16
 MEMORIES_KEPT = 32
 
@@ -39,43 +34,14 @@ class Memory:
         self.drained: dict[Lane, Floor] = {}
         self.stopped: dict[str, Place] = {}
         self.paused: frozenset[str] = frozenset()
-        self._swept_at: float | None = None
-        self._sweep_seconds = 0.0
-        self._quiet_at = 0.0
-        self._quiet_queues: frozenset[str] = frozenset()
-        self._whole_look_at = 0.0
+        self.tally = Tally()
+        self.glances = 0
+        self.lookout = Lookout()
 
-    def sweep_due(self, now: float, *, later: bool = False) -> bool:
-        """Nobody has looked from the head for a while; some wait `later` for it than others."""
-        every = SWEEP_EVERY * 2 if later else SWEEP_EVERY
-        return self._swept_at is None or now - self._swept_at >= every
-
-    def may_sweep(self, now: float) -> bool:
-        """A cheap look is always welcome; a dear one waits twenty times as long as it took."""
-        if self._swept_at is None or self._sweep_seconds < CHEAP_SECONDS:
-            return True
-        return now - self._swept_at >= min(SWEEP_EVERY, self._sweep_seconds * SHARE)
-
-    def swept(self, began: float, ended: float) -> None:
-        """A look from the head took so long."""
-        self._swept_at = ended
-        self._sweep_seconds = ended - began
-
-    def back(self, now: float, queues: Iterable[str]) -> float:
-        """How far back leases are to be looked for that ran out: since a look that found none in
-        these queues. What went through its fingers is found by a whole look twice a minute.
-        """
-        if now >= self._whole_look_at or not set(queues) <= self._quiet_queues:
-            return LONG_AGO
-        return now - self._quiet_at + MARGIN_SECONDS
-
-    def looked_back(self, now: float, queues: Iterable[str], *, quiet: bool) -> None:
-        """Whether anything was there."""
-        if not quiet:
-            self._quiet_queues = frozenset()
-        elif now >= self._whole_look_at or not set(queues) <= self._quiet_queues:
-            self._quiet_queues, self._whole_look_at = frozenset(queues), now + WHOLE_LOOK_EVERY
-        self._quiet_at = now
+    @property
+    def known(self) -> list[Lane]:
+        """All lanes that have a floor here."""
+        return [*self.live, *self.drained]
 
     def learn(self, jobs: Iterable[NewJob]) -> None:
         """Jobs were added in this process: their lanes are worth a look without a sweep."""
@@ -93,8 +59,7 @@ class Memory:
     def forget(self) -> None:
         """Jobs were moved about: look from the head next time."""
         self.live, self.drained = {}, {}
-        self._swept_at = None
-        self._quiet_queues = frozenset()
+        self.lookout.forget()
 
     def look_anew(self) -> None:
         """What is live now is to be seen again; a few lanes keep their floors if it is not."""
@@ -112,10 +77,12 @@ class Memory:
                 self.took(lane, None, full=False)
         return due
 
-    def resumed(self, queues: Iterable[str], places: Mapping[str, Place]) -> dict[str, Place]:
+    def resumed(self, places: Mapping[str, Place]) -> dict[str, Place]:
         """Where to look after the head; a place is good for one time."""
-        stopped = {queue: self.stopped.pop(queue, BEFORE_ALL) for queue in queues}
-        return {queue: max(place, stopped[queue]) for queue, place in places.items()}
+        return {
+            queue: max(place, self.stopped.pop(queue, BEFORE_ALL))
+            for queue, place in places.items()
+        }
 
     def floor(self, lane: Lane) -> Floor:
         """Where to start in a lane."""
@@ -126,6 +93,8 @@ class Memory:
         floor = max(last or HEAD, self.floor(lane))
         self.live.pop(lane, None)
         self.drained.pop(lane, None)
+        if not full:
+            self.tally.leave(lane)
         if full:
             self.live[lane] = floor
         elif len(self.drained) < DRAINED_KEPT:

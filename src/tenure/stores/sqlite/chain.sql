@@ -7,7 +7,8 @@ WHERE id IN (SELECT value FROM json_each(:ids)) AND chained <> 0
 
 -- name: lock_orders
 -- The one writer is the lock; a write makes sure that we are it.
-UPDATE tenure_order_locks SET bucket = bucket WHERE bucket IN (SELECT value FROM json_each(:ids))
+INSERT INTO tenure_order_locks (bucket) SELECT value ->> 0 FROM json_each(:rows) WHERE true
+ON CONFLICT (bucket) DO NOTHING
 
 -- name: busy_orders
 -- Keys under which somebody waits, runs, or stands in the way because it failed.

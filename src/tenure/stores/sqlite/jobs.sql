@@ -172,6 +172,21 @@ WITH RECURSIVE lane (id) AS (
 )
 SELECT j.queue, j.priority, j.tenant, j.run_at <= {now} FROM lane JOIN tenure_jobs j ON j.id = lane.id
 
+-- name: claim_gaps
+-- each
+-- The first lane between two tenants of a priority, where there is one.
+SELECT queue, priority, tenant, run_at <= {now} FROM tenure_jobs
+WHERE queue = :queue AND priority = :priority AND tenant >= :from_tenant AND tenant < :to_tenant
+    AND state = 0 AND hold = 0
+ORDER BY tenant, run_at, id LIMIT 1
+
+-- name: claim_levels
+-- each
+-- The first lane between two priorities, where there is one.
+SELECT queue, priority, tenant, run_at <= {now} FROM tenure_jobs
+WHERE queue = :queue AND priority > :above AND priority < :below AND state = 0 AND hold = 0
+ORDER BY priority, tenant, run_at, id LIMIT 1
+
 -- name: claim_take
 -- each
 -- The best due jobs of one lane, from behind its floor; expired ones are left to expire_jobs.

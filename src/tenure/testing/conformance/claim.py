@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import timedelta
 from typing import Any
 
-from tenure.core.job import State
+from tenure.core.job import NewJob, State
 from tenure.core.lease import ClaimedJob
 from tenure.stores.contract import Store
 from tenure.testing.conformance.promise import promise
 from tenure.testing.conformance.steps import (
+    add,
     add_job,
     add_jobs,
     at_once,
@@ -141,13 +143,42 @@ def test_what_one_tenant_leaves_goes_to_the_others(store: Store) -> None:
 
 
 @promise(8)
-def test_the_turn_decides_who_gets_the_odd_slot(store: Store) -> None:
+def test_the_odd_slot_goes_round(store: Store) -> None:
     for tenant in "abc":
         add_jobs(store, 3, tenant=tenant)
 
-    first = [claim_all(store, slots=1, turn=turn)[0].tenant for turn in range(3)]
+    first = [claim_all(store, slots=1)[0].tenant for _ in range(3)]
 
     assert sorted(first) == ["a", "b", "c"]
+
+
+@promise(8)
+def test_a_tenant_gets_by_its_weight(store: Store) -> None:
+    for tenant in "abc":
+        add_jobs(store, 40, tenant=tenant)
+
+    claimed = [claim_all(store, slots=6, weights={"a": 4.0}) for _ in range(5)]
+
+    assert Counter(job.tenant for batch in claimed for job in batch) == {"a": 20, "b": 5, "c": 5}
+
+
+@promise(9)
+def test_a_tenant_with_one_job_does_not_wait_behind_anothers_many(store: Store) -> None:
+    add_jobs(store, 200, tenant="big")
+    claim_all(store, slots=10)
+    lonely = add_job(store, tenant="small")
+
+    assert lonely in claim_ids(store, slots=10)
+
+
+@promise(9)
+def test_hundreds_of_tenants_all_get_their_turn(store: Store) -> None:
+    for _ in range(2):
+        add(store, *[NewJob(kind="work", tenant=f"t{number:03}") for number in range(600)])
+
+    first = [job.tenant for _ in range(6) for job in claim_all(store, slots=100)]
+
+    assert len(set(first)) == 600
 
 
 @promise(8)
@@ -230,7 +261,7 @@ def test_four_claimers_at_once_never_claim_the_same_job(store: Store) -> None:
 
     def drain(number: int) -> list[ClaimedJob]:
         mine: list[ClaimedJob] = []
-        while batch := claim_all(store, owner=f"w{number}", slots=10, turn=number):
+        while batch := claim_all(store, owner=f"w{number}", slots=10):
             settle_done(store, *batch)
             mine += batch
         return mine

@@ -77,7 +77,7 @@ def test_a_key_belongs_to_its_tenant(store: Store) -> None:
 
 @promise(8)
 def test_the_next_one_goes_whatever_its_priority_and_time(store: Store, tempo: Tempo) -> None:
-    first = add_job(store, ordering_key="a", delay_seconds=60)
+    first = add_job(store, ordering_key="a", delay_seconds=tempo.seconds(60))
     second = add_job(store, ordering_key="a", priority=0)
 
     assert claim_ids(store) == []
@@ -88,7 +88,9 @@ def test_the_next_one_goes_whatever_its_priority_and_time(store: Store, tempo: T
 @promise(8)
 def test_a_retry_keeps_its_place(store: Store, tempo: Tempo) -> None:
     first, second = ordered(store, 2)
-    assert settle(store, claim_one(store), State.QUEUED, entry="error", delay_seconds=30)
+    assert settle(
+        store, claim_one(store), State.QUEUED, entry="error", delay_seconds=tempo.seconds(30)
+    )
 
     assert claim_ids(store) == []
     tempo.passes(31)
@@ -131,9 +133,8 @@ def test_a_failed_job_that_is_purged_lets_the_next_one_go(store: Store, tempo: T
     first, second = ordered(store, 2)
     assert settle(store, claim_one(store), State.DEAD, entry="error")
     tempo.passes(10)
-    done = store.jobs.purge(
-        JobFilter(states=(State.DEAD,)), before=store.now() - timedelta(seconds=1)
-    )
+    before = store.now() - timedelta(seconds=tempo.seconds(1))
+    done = store.jobs.purge(JobFilter(states=(State.DEAD,)), before=before)
 
     assert (done.removed, store.jobs.get(first)) == (1, None)
     assert claim_ids(store) == [second]
@@ -176,7 +177,12 @@ def test_a_cancelled_head_lets_the_next_one_go_and_another_does_not(store: Store
 
 @promise(8)
 def test_an_expired_head_lets_the_next_one_go(store: Store, tempo: Tempo) -> None:
-    first = add_job(store, ordering_key="a", expires_seconds=10.0, delay_seconds=20.0)
+    first = add_job(
+        store,
+        ordering_key="a",
+        expires_seconds=tempo.seconds(10),
+        delay_seconds=tempo.seconds(20),
+    )
     second = add_job(store, ordering_key="a")
     tempo.passes(11)
 

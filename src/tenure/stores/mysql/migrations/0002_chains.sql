@@ -6,10 +6,6 @@ CREATE TABLE IF NOT EXISTS tenure_order_locks (
     bucket INT NOT NULL PRIMARY KEY
 ) ENGINE=InnoDB;
 
-INSERT IGNORE INTO tenure_order_locks (bucket)
-WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 511)
-SELECT n FROM numbers;
-
 CREATE TABLE IF NOT EXISTS tenure_after (
     waits_for BIGINT   NOT NULL,
     job_id    BIGINT   NOT NULL,

@@ -15,8 +15,6 @@ CREATE TABLE tenure_order_locks (
     bucket integer PRIMARY KEY
 );
 
-INSERT INTO tenure_order_locks (bucket) SELECT generate_series(0, 511);
-
 CREATE TABLE tenure_after (
     waits_for bigint   NOT NULL,
     job_id    bigint   NOT NULL,

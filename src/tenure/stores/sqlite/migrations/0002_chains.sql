@@ -15,10 +15,6 @@ CREATE TABLE tenure_order_locks (
     bucket INTEGER PRIMARY KEY
 );
 
-INSERT INTO tenure_order_locks (bucket)
-WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 511)
-SELECT n FROM numbers;
-
 CREATE TABLE tenure_after (
     waits_for INTEGER NOT NULL,
     job_id    INTEGER NOT NULL,

@@ -1,0 +1,73 @@
+"""When a worker looks further than its known lanes: from the head, between lanes, for lost leases.
+
+Each look may take a twentieth of the time, so that a bloated index cannot eat the worker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+SWEEP_EVERY = 1.0
+GLANCE_EVERY = 0.02
+CHEAP_SECONDS = 0.005
+SHARE = 20
+LONG_AGO = 1e9
+MARGIN_SECONDS = 5.0
+WHOLE_LOOK_EVERY = 30.0
+
+
+class Lookout:
+    """One worker's. Moments are seconds on the clock that leases are judged by."""
+
+    def __init__(self) -> None:
+        self._swept_at: float | None = None
+        self._sweep_seconds = 0.0
+        self._glance_at = 0.0
+        self._quiet_at = 0.0
+        self._quiet_queues: frozenset[str] = frozenset()
+        self._whole_look_at = 0.0
+
+    def forget(self) -> None:
+        """Jobs were moved about: look from the head next time."""
+        self._swept_at = None
+        self._quiet_queues = frozenset()
+
+    def sweep_due(self, now: float, *, later: bool = False) -> bool:
+        """Nobody has looked from the head for a while; some wait `later` for it than others."""
+        every = SWEEP_EVERY * 2 if later else SWEEP_EVERY
+        return self._swept_at is None or now - self._swept_at >= every
+
+    def may_sweep(self, now: float) -> bool:
+        """A cheap look is always welcome; a dear one waits twenty times as long as it took."""
+        if self._swept_at is None or self._sweep_seconds < CHEAP_SECONDS:
+            return True
+        return now - self._swept_at >= min(SWEEP_EVERY, self._sweep_seconds * SHARE)
+
+    def swept(self, began: float, ended: float) -> None:
+        """A look from the head took so long."""
+        self._swept_at = ended
+        self._sweep_seconds = ended - began
+
+    def glance_due(self, now: float) -> bool:
+        """Whether to look for new lanes between the known ones."""
+        return now >= self._glance_at
+
+    def glanced(self, began: float, ended: float) -> None:
+        """Soon again, but not so soon that looking takes more than a twentieth of the time."""
+        self._glance_at = ended + max(GLANCE_EVERY, (ended - began) * SHARE)
+
+    def back(self, now: float, queues: Iterable[str]) -> float:
+        """How far back leases are to be looked for that ran out: since a look that found none in
+        these queues. What went through its fingers is found by a whole look twice a minute.
+        """
+        if now >= self._whole_look_at or not set(queues) <= self._quiet_queues:
+            return LONG_AGO
+        return now - self._quiet_at + MARGIN_SECONDS
+
+    def looked_back(self, now: float, queues: Iterable[str], *, quiet: bool) -> None:
+        """Whether anything was there."""
+        if not quiet:
+            self._quiet_queues = frozenset()
+        elif now >= self._whole_look_at or not set(queues) <= self._quiet_queues:
+            self._quiet_queues, self._whole_look_at = frozenset(queues), now + WHOLE_LOOK_EVERY
+        self._quiet_at = now
