@@ -24,6 +24,7 @@ from tenure.running import RunningJob
 from tenure.settings import Settings
 from tenure.stores import open_store
 from tenure.stores.contract import Added, Change, Move, Store
+from tenure.tenants import Tenants
 from tenure.transaction import OpenTransaction, check_inside, open_here
 from tenure.waiting import check_off_loop, pauses
 
@@ -93,6 +94,7 @@ class Tenure:
         self.runners: list[Runner] = []
         self.insight = Insight(self.store)
         self.operator = Operator(self.store, self.signals)
+        self.tenants = Tenants(self.store)
 
     def job(
         self,

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from tenure.core.chain import Hold
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, Job, State
 from tenure.core.page import MAX_PAGE, Page
+from tenure.core.why import Facts, Why, why
 from tenure.stores.beside import Depth, Record
 from tenure.stores.contract import Attempt, LogLine, Store
 
@@ -125,6 +127,22 @@ class Insight:
         }
         waiting = (depth for depth in self.depths() if depth.state is State.QUEUED)
         return [depth for depth in waiting if (depth.queue, depth.kind) not in taken]
+
+    def why(self, job: Job) -> Why:
+        """The one reason why it is not running."""
+        queues = self._store.queues
+        alive = [worker for worker in self.workers() if worker.alive]
+        paused = {queue.name: queue.by or "somebody" for queue in queues.list() if queue.paused}
+        waits = job.state is State.QUEUED
+        facts = Facts(
+            now=self._store.now(),
+            paused_by=paused.get(job.queue),
+            workers=len(alive),
+            knows_kind=any(job.queue in one.queues and job.kind in one.kinds for one in alive),
+            ahead=queues.ahead(job) if waits and not job.hold else 0,
+            head=queues.head(job) if waits and job.hold & Hold.ORDER else None,
+        )
+        return why(job, facts)
 
     def overdue(self, grace_seconds: float) -> int:
         """Running jobs whose lease ran out long enough ago that somebody should have noticed."""

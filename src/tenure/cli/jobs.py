@@ -38,6 +38,18 @@ AsLines = Annotated[
 ]
 
 
+@jobs.command("why")
+def show_why(job_id: JobId, database: Database = None, as_json: AsJson = False) -> None:
+    """The one reason why a job is not running."""
+    engine = open_existing(database)
+    job = engine.get(job_id)
+    found = engine.insight.why(job)
+    if as_json:
+        show_json({"id": job.id, "state": job.state, "code": found.code, "why": found.text})
+    else:
+        typer.echo(f"job {job.id} ({job.kind}, {job.state}): {found.text}")
+
+
 @jobs.command("list")
 @with_filter
 def show_list(

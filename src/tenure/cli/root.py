@@ -17,6 +17,7 @@ from tenure.cli.enqueue import enqueue
 from tenure.cli.jobs import jobs
 from tenure.cli.migrate import migrate
 from tenure.cli.queues import queues
+from tenure.cli.tenants import tenants
 from tenure.cli.tick import tick
 from tenure.cli.worker import worker
 from tenure.cli.workers import workers
@@ -55,3 +56,4 @@ for command in (worker, enqueue, tick, migrate, workers, doctor, demo):
     app.command(command.__name__)(command)
 app.add_typer(jobs, name="jobs")
 app.add_typer(queues, name="queues")
+app.add_typer(tenants, name="tenants")

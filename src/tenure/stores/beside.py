@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from tenure.core.job import State
+from tenure.core.job import Job, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,14 @@ class QueueStore(Protocol):
 
     def overdue(self, grace_seconds: float) -> int:
         """Running jobs whose lease ran out so long ago that some worker should have noticed."""
+        ...
+
+    def ahead(self, job: Job) -> int:
+        """Due jobs that come before it in its queue; no more are counted than a few."""
+        ...
+
+    def head(self, job: Job) -> tuple[str, State] | None:
+        """The job at the head of its ordering key."""
         ...
 
 

@@ -199,6 +199,7 @@ class Worker:
             "listening": pipeline.alarm.listening,
         }
         self.app.store.records.upsert(Record(collection=WORKERS, name=self.id, data=data))
+        pipeline.weights = self.app.tenants.weights()
 
     def _clear_away(self) -> None:
         """Workers that were killed could not sign out."""

@@ -87,3 +87,18 @@ SELECT message, level, at FROM tenure_logs WHERE job_id = :id ORDER BY id LIMIT 
 -- name: stuck_jobs
 -- Running jobs whose lease ran out at least so long ago: nobody took them up.
 SELECT count(*), min(running_until) FROM tenure_jobs WHERE running_until < {now} - :grace
+
+-- name: jobs_ahead
+-- Due jobs of the queue that come first: of a better priority, or earlier of the same tenant.
+SELECT count(*) FROM (
+    SELECT 1 FROM tenure_jobs FORCE INDEX (tenure_jobs_due)
+    WHERE due_queue = :queue AND run_at <= {now}
+        AND (priority < :priority OR (priority = :priority AND tenant = :tenant
+            AND (run_at < :run_at OR (run_at = :run_at AND id < :id))))
+    LIMIT :limit) ahead
+
+-- name: order_head
+-- Who is at the head of an ordering key, or stands in the way because it failed.
+SELECT id, state FROM tenure_jobs FORCE INDEX (tenure_jobs_order)
+WHERE tenant = :tenant AND order_live = :ordering_key AND hold & 1 = 0 AND (state IN (0, 1) OR chained & 2 = 0)
+ORDER BY id LIMIT 1

@@ -84,3 +84,19 @@ ORDER BY id LIMIT :limit::bigint
 -- Running jobs whose lease ran out at least so long ago: nobody took them up.
 SELECT count(*), min(lease_until) FROM tenure_jobs
 WHERE state = 1 AND lease_until < {now} - :grace::bigint
+
+-- name: jobs_ahead
+-- Due jobs of the queue that come first: of a better priority, or earlier of the same tenant.
+SELECT count(*) FROM (
+    SELECT 1 FROM tenure_jobs
+    WHERE queue = :queue::text AND state = 0 AND hold = 0 AND run_at <= {now}
+        AND (priority < :priority::int OR (priority = :priority::int AND tenant = :tenant::text
+            AND (run_at, id) < (:run_at::bigint, :id::bigint)))
+    LIMIT :limit::bigint) ahead
+
+-- name: order_head
+-- Who is at the head of an ordering key, or stands in the way because it failed.
+SELECT id, state FROM tenure_jobs
+WHERE tenant = :tenant::text AND ordering_key = :ordering_key::text AND ordering_key IS NOT NULL
+    AND state IN (0, 1, 3, 4) AND hold & 1 = 0 AND (state IN (0, 1) OR chained & 2 = 0)
+ORDER BY id LIMIT 1

@@ -8,8 +8,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from tenure.core.clock import from_micros, seconds_to_micros
+from tenure.core.clock import from_micros, seconds_to_micros, to_micros
 from tenure.core.errors import VersionConflict
+from tenure.core.job import Job, State
+from tenure.core.why import MOST_AHEAD
 from tenure.stores.beside import Depth, HeldLock, QueueState, Record
 from tenure.stores.sql import rows
 from tenure.stores.sql.caller import run_in
@@ -66,6 +68,24 @@ class SqlQueues:
             )
             for row in self._database.read(Statement("depths"))
         ]
+
+    def ahead(self, job: Job) -> int:
+        """As far as MOST_AHEAD."""
+        values = {
+            "queue": job.queue,
+            "priority": job.priority,
+            "tenant": job.tenant,
+            "run_at": to_micros(job.run_at),
+            "id": int(job.id),
+            "limit": MOST_AHEAD + 1,
+        }
+        return int(self._database.read(Statement("jobs_ahead", values))[0][0])
+
+    def head(self, job: Job) -> tuple[str, State] | None:
+        """Running, next, or in the way."""
+        values = {"tenant": job.tenant, "ordering_key": job.ordering_key or ""}
+        found = self._database.read(Statement("order_head", values))
+        return (str(found[0][0]), rows.STATES[found[0][1]]) if found else None
 
     def overdue(self, grace_seconds: float) -> int:
         """Abandoned and not taken up."""

@@ -1,0 +1,67 @@
+"""The one reason why a job is not running."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tenure.core.chain import Hold
+from tenure.core.job import Job, State
+from tenure.core.why import Facts, why
+
+NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
+JOB = Job(
+    id="7", kind="mail.send", queue="mail", state=State.QUEUED, priority=2, tenant="acme",
+    owner=None, attempt=0, max_attempts=5, fence=0, hold=0, run_at=NOW, created_at=NOW,
+    started_at=None, finished_at=None, expires_at=None, lease_owner=None, lease_until=None,
+    cancel_requested=False, key=None, reason=None, progress=None, progress_note=None,
+    correlation_id=None, trace=None, enqueued_by=None, ordering_key=None, batch_id=None, seq=None,
+    snoozes=0, refunds=0,
+)  # fmt: skip
+LATER = NOW + timedelta(minutes=5)
+EARLIER = NOW - timedelta(minutes=5)
+BUSY = Facts(now=NOW, workers=2, ahead=3)
+
+
+@pytest.mark.parametrize(
+    ("job", "facts", "code", "said"),
+    [
+        ({"state": State.DEAD, "reason": "exhausted"}, {}, "ended", "dead (exhausted)"),
+        ({"state": State.SUCCEEDED}, {}, "ended", "it has ended: succeeded"),
+        ({"state": State.RUNNING, "lease_until": LATER, "lease_owner": "w1"}, {}, "running", "w1"),
+        (
+            {"state": State.RUNNING, "lease_until": LATER, "cancel_requested": True},
+            {},
+            "running",
+            "asked to stop",
+        ),
+        ({"state": State.RUNNING, "lease_until": EARLIER}, {}, "lease_over", "went silent"),
+        ({"hold": Hold.ORDER, "ordering_key": "k"}, {"head": ("3", State.RUNNING)}, "order", "3"),
+        ({"hold": Hold.ORDER, "ordering_key": "k"}, {}, "order", "behind another"),
+        (
+            {"hold": Hold.ORDER, "ordering_key": "k"},
+            {"head": ("3", State.DEAD)},
+            "order_blocked",
+            "job 3 of its ordering key 'k' is dead: retry or cancel it",
+        ),
+        ({"hold": Hold.AFTER}, {}, "after", "depends on"),
+        ({"hold": Hold.LIMIT}, {}, "limit", "limit"),
+        ({"expires_at": EARLIER}, {}, "expired", "not started in time"),
+        ({"run_at": LATER}, {}, "run_at", "2026-05-01T12:05:00"),
+        ({"run_at": LATER, "attempt": 2}, {}, "backoff", "attempt 2 failed"),
+        ({}, {"paused_by": "ada"}, "paused", "paused by ada"),
+        ({}, {"workers": 0}, "no_worker", "start one"),
+        ({}, {"knows_kind": False}, "unknown_kind", "'mail.send' from the queue 'mail'"),
+        ({}, {}, "behind", "3 jobs are before it"),
+        ({}, {"ahead": 1_001}, "behind", "more than 1,000"),
+        ({}, {"ahead": 0}, "next", "free slot"),
+    ],
+)
+def test_the_reason(job: dict[str, Any], facts: dict[str, Any], code: str, said: str) -> None:
+    found = why(replace(JOB, **job), replace(BUSY, **facts))
+
+    assert found.code == code
+    assert said in found.text
