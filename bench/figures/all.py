@@ -7,9 +7,11 @@ from collections.abc import Callable
 from bench.figures import drain, enqueue
 from bench.figures.bloat import bloat
 from bench.figures.blocked import blocked
+from bench.figures.fairness import fairness
 from bench.figures.grown import grown
 from bench.figures.latency import latency
 from bench.figures.memory import memory
+from bench.figures.order import order
 from bench.figures.scale import Scale
 from bench.figures.wal import wal
 from bench.result import Result
@@ -30,4 +32,6 @@ FIGURES: dict[str, Callable[[Scale], Result]] = {
     "grown": grown,
     "wal": wal,
     "memory": memory,
+    "order": order,
+    "fairness": fairness,
 }

@@ -37,8 +37,8 @@ def shares(lanes: list[Lane], rounds: int, slots: int, weights: dict[str, float]
     tally, had = Tally(), Counter[str]()
     for _ in range(rounds):
         for take in tally.divide(lanes, {"mail": slots}, weights):
-            tally.charge(take.lane, take.count, weights)
-            had[take.lane.tenant] += take.count
+            tally.charge(take.lane, take.number, weights)
+            had[take.lane.tenant] += take.number
     return had
 
 
@@ -75,13 +75,13 @@ def test_who_comes_later_neither_gets_more_nor_less() -> None:
     tally, lanes = Tally(), [lane("a"), lane("b")]
     for _ in range(100):
         for take in tally.divide(lanes, {"mail": 1}):
-            tally.charge(take.lane, take.count)
+            tally.charge(take.lane, take.number)
     lanes.append(lane("late"))
     later = Counter[str]()
     for _ in range(30):
         for take in tally.divide(lanes, {"mail": 1}):
-            tally.charge(take.lane, take.count)
-            later[take.lane.tenant] += take.count
+            tally.charge(take.lane, take.number)
+            later[take.lane.tenant] += take.number
 
     assert later == {"a": 10, "b": 10, "late": 10}
 
@@ -89,11 +89,11 @@ def test_who_comes_later_neither_gets_more_nor_less() -> None:
 def test_who_was_away_has_saved_nothing_up() -> None:
     tally, lanes = Tally(), [lane("a"), lane("b")]
     for take in tally.divide(lanes, {"mail": 2}):
-        tally.charge(take.lane, take.count)
+        tally.charge(take.lane, take.number)
     tally.leave(lane("b"))
     tally.charge(lane("a"), 100)
 
-    assert {take.count for take in tally.divide(lanes, {"mail": 10})} == {5}
+    assert {take.number for take in tally.divide(lanes, {"mail": 10})} == {5}
 
 
 def test_each_queue_has_its_own_slots() -> None:
@@ -115,8 +115,8 @@ def test_a_queue_without_slots_gets_nothing() -> None:
 def test_no_queue_gets_more_than_its_slots(lanes: list[Lane], slots: dict[str, int]) -> None:
     given_out: Counter[str] = Counter()
     for take in divide(lanes, slots):
-        assert take.count > 0
-        given_out[take.lane.queue] += take.count
+        assert take.number > 0
+        given_out[take.lane.queue] += take.number
 
     for queue in {one.queue for one in lanes}:
         assert given_out[queue] == max(0, slots.get(queue, 0))
@@ -126,7 +126,7 @@ def test_no_queue_gets_more_than_its_slots(lanes: list[Lane], slots: dict[str, i
 def test_no_lane_gets_two_more_than_another_of_its_queue(
     lanes: list[Lane], slots: dict[str, int]
 ) -> None:
-    counts = {one: 0 for one in lanes} | {t.lane: t.count for t in divide(lanes, slots)}
+    counts = {one: 0 for one in lanes} | {t.lane: t.number for t in divide(lanes, slots)}
 
     for queue in {one.queue for one in lanes}:
         mine = [count for one, count in counts.items() if one.queue == queue]

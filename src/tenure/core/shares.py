@@ -7,19 +7,18 @@ becomes a condition inside a statement.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import groupby
 from operator import attrgetter
 from types import MappingProxyType
+from typing import NamedTuple
 
 Weights = Mapping[str, float]
 """Of tenants; those that are not named weigh one."""
 NO_WEIGHTS: Weights = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Lane:
+class Lane(NamedTuple):
     """The unit that is scanned."""
 
     queue: str
@@ -27,12 +26,11 @@ class Lane:
     tenant: str
 
 
-@dataclass(frozen=True, slots=True)
-class Take:
+class Take(NamedTuple):
     """At most `count` jobs from this lane."""
 
     lane: Lane
-    count: int
+    number: int
 
 
 def by_priority(lanes: Iterable[Lane]) -> list[list[Lane]]:

@@ -75,6 +75,7 @@ def claim_known(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan
     taken = yield from _take(request, live, slots, memory)
     if drained and any(free > 0 for free in slots.values()):
         taken += yield from _take(request, drained, slots, memory)
+    memory.lookout.took(len(taken))
     return (yield from _answer(taken))
 
 
@@ -245,7 +246,7 @@ def _take_shares(request: ClaimRequest, takes: list[Take], memory: Memory) -> Pl
     values = {"kinds": list(request.kinds), **_lease_values(request)}
     floor = memory.floor
     shares = [
-        (one.lane.queue, one.lane.priority, one.lane.tenant, one.count, *floor(one.lane))
+        (one.lane.queue, one.lane.priority, one.lane.tenant, one.number, *floor(one.lane))
         for one in takes
     ]
     got: Rows = yield Statement("claim_take", values, Batch(TAKE_COLUMNS, shares))
@@ -263,13 +264,13 @@ def _which_may_have_more(
 ) -> list[Lane]:
     """What one lane leaves over goes to the others that gave all they were asked for."""
     found = {Lane(*lane): list(part) for lane, part in groupby(sorted(got, key=LANE), key=LANE)}
-    full = {lane for lane in level if lane not in {take.lane for take in takes}}
+    full = set(level).difference(take.lane for take in takes)
     for take in takes:
         mine = found.get(take.lane, [])
         slots[take.lane.queue] -= len(mine)
         memory.tally.charge(take.lane, len(mine), request.weights)
-        memory.took(take.lane, _position(mine), full=len(mine) == take.count)
-        if len(mine) == take.count:
+        memory.took(take.lane, _position(mine), full=len(mine) == take.number)
+        if len(mine) == take.number:
             full.add(take.lane)
     return [lane for lane in level if lane in full]
 

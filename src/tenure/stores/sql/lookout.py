@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 SWEEP_EVERY = 1.0
 GLANCE_EVERY = 0.02
+GLANCE_JOBS = 300
 CHEAP_SECONDS = 0.005
 SHARE = 20
 LONG_AGO = 1e9
@@ -23,6 +24,8 @@ class Lookout:
         self._swept_at: float | None = None
         self._sweep_seconds = 0.0
         self._glance_at = 0.0
+        self._no_glance_before = 0.0
+        self._taken = 0
         self._quiet_at = 0.0
         self._quiet_queues: frozenset[str] = frozenset()
         self._whole_look_at = 0.0
@@ -49,12 +52,20 @@ class Lookout:
         self._sweep_seconds = ended - began
 
     def glance_due(self, now: float) -> bool:
-        """Whether to look for new lanes between the known ones."""
-        return now >= self._glance_at
+        """Whether to look for new lanes between the known ones: after some time or some jobs."""
+        return now >= self._glance_at or (
+            self._taken >= GLANCE_JOBS and now >= self._no_glance_before
+        )
+
+    def took(self, jobs: int) -> None:
+        """So many were claimed from known lanes."""
+        self._taken += jobs
 
     def glanced(self, began: float, ended: float) -> None:
         """Soon again, but not so soon that looking takes more than a twentieth of the time."""
-        self._glance_at = ended + max(GLANCE_EVERY, (ended - began) * SHARE)
+        self._taken = 0
+        self._no_glance_before = ended + (ended - began) * SHARE
+        self._glance_at = max(ended + GLANCE_EVERY, self._no_glance_before)
 
     def back(self, now: float, queues: Iterable[str]) -> float:
         """How far back leases are to be looked for that ran out: since a look that found none in
