@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypedDict, cast
 
-from tenure.core.chain import OnFailure
+from tenure.core.chain import AfterFailure, OnFailure
 from tenure.core.errors import OptionError
 from tenure.core.job import KeyMode, NewJob, UniqueKey
 
@@ -25,6 +26,8 @@ LENGTHS = {
     "ordering_key": 255,
 }
 REQUIRED = ("kind", "queue", "key", "ordering_key")
+AFTER_AT_MOST = 1_000
+ID = re.compile("[0-9]{1,18}")
 FORBIDDEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 
 
@@ -47,6 +50,8 @@ class Options(TypedDict, total=False):
     enqueued_by: str | None
     ordering_key: str | None
     ordering_failure: OnFailure | str
+    after: Any
+    after_failure: AfterFailure | str
     tx: Any
 
 
@@ -60,7 +65,9 @@ PLAIN = (
 )  # fmt: skip
 
 
-CHANGING = frozenset({"key", "key_mode", "key_window", "run_at", "expires", "ordering_key", "tx"})
+CHANGING = frozenset(
+    {"key", "key_mode", "key_window", "run_at", "expires", "ordering_key", "after", "tx"}
+)
 
 
 def new_job(kind: str, payload: str, options: Options) -> NewJob:
@@ -98,6 +105,8 @@ def _checked(kind: str, options: Options) -> NewJob:
         expires_at=_moment("expires", expires) if isinstance(expires, datetime) else None,
         expires_seconds=_seconds("expires", expires) if isinstance(expires, int | float) else None,
         skips=_skips(options),
+        after=_after(options),
+        runs_anyway=_runs_anyway(options),
         **{name: options[name] for name in PLAIN if name in options},  # type: ignore[literal-required]
     )
     _check_numbers(job)
@@ -149,6 +158,39 @@ def _skips(options: Options) -> bool:
     if "ordering_failure" in options and options.get("ordering_key") is None:
         raise OptionError("ordering_failure needs an ordering_key")
     return rule == OnFailure.SKIP
+
+
+def _after(options: Options) -> tuple[str, ...]:
+    """One job or several, by id or by anything that has one; each once, in the order of ids."""
+    given = options.get("after")
+    if given is None:
+        return ()
+    alone = isinstance(given, str | NewJob) or not isinstance(given, Iterable)
+    ids = {_awaited(one) for one in ([given] if alone else given)}
+    if len(ids) > AFTER_AT_MOST:
+        raise OptionError(f"a job may wait for {AFTER_AT_MOST:,} others, not for {len(ids):,}")
+    return tuple(sorted(ids, key=int))
+
+
+def _awaited(job: object) -> str:
+    if isinstance(job, NewJob):
+        raise OptionError(
+            f"after names a {job.kind!r} that is not yet added: enqueue it first, in the same "
+            "transaction where both are to be added or neither"
+        )
+    found = getattr(job, "id", job)
+    if not isinstance(found, str) or not ID.fullmatch(found):
+        raise OptionError(f"after takes jobs or their ids, not {job!r}")
+    return found
+
+
+def _runs_anyway(options: Options) -> bool:
+    rule = options.get("after_failure", AfterFailure.CANCEL)
+    if rule not in list(AfterFailure):
+        raise OptionError(f"after_failure {rule!r} is not one of {', '.join(AfterFailure)}")
+    if "after_failure" in options and options.get("after") is None:
+        raise OptionError("after_failure needs after")
+    return rule == AfterFailure.RUN
 
 
 def _seconds(name: str, value: object) -> float:

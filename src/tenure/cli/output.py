@@ -80,6 +80,8 @@ def _cell(value: object) -> str:
         return ""
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%d %H:%M:%S") + f".{value.microsecond // 1000:03d}Z"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
     return str(value)
 
 

@@ -37,6 +37,16 @@ class OnFailure(StrEnum):
     SKIP = "skip"
 
 
+class AfterFailure(StrEnum):
+    """What becomes of a job when one that it waits for does not succeed.
+
+    cancel: it ends canceled, and so do those that wait for it. run: it runs all the same.
+    """
+
+    CANCEL = "cancel"
+    RUN = "run"
+
+
 def lock_of(tenant: str, ordering_key: str) -> int:
     """One of some hundred locks: who shares one only waits for the other's commit."""
     return zlib.crc32(f"{tenant}\x00{ordering_key}".encode()) % LOCKS
@@ -47,3 +57,8 @@ def blocks(state: State, chained: int) -> bool:
     if state in (State.FAILED, State.DEAD):
         return not chained & Chained.SKIPS
     return not state.final
+
+
+def went_well(state: State) -> bool:
+    """Whether those that wait for a job in this final state may run. Skipped: nothing to do."""
+    return state in (State.SUCCEEDED, State.SKIPPED)

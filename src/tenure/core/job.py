@@ -84,6 +84,8 @@ class NewJob(NamedTuple):
     batch_id: str | None = None
     seq: int | None = None
     skips: bool = False
+    after: tuple[str, ...] = ()
+    runs_anyway: bool = False
 
     def with_payload(self, payload: str) -> NewJob:
         """The same job with another payload; they are the first two fields."""
@@ -92,7 +94,9 @@ class NewJob(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A job as it is stored. `payload` and `result` are JSON text, absent from lists."""
+    """A job as it is stored. `payload` and `result` are JSON text; they and `waits_for` are absent
+    from lists.
+    """
 
     id: str
     kind: str
@@ -127,6 +131,7 @@ class Job:
     refunds: int
     payload: str | None = None
     result: str | None = None
+    waits_for: tuple[str, ...] | None = None
 
     @property
     def arguments(self) -> Any:

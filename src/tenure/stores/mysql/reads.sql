@@ -51,7 +51,10 @@ SELECT {now}
 
 -- name: get_job
 SELECT {job}, coalesce(payload, (SELECT p.payload FROM tenure_payloads p
-    WHERE p.job_id = tenure_jobs.id)), result FROM tenure_jobs WHERE id = :id
+    WHERE p.job_id = tenure_jobs.id)), result,
+    CASE WHEN state = 0 AND hold & 2 = 2 THEN (SELECT JSON_ARRAYAGG(a.waits_for) FROM tenure_after a
+        WHERE a.job_id = tenure_jobs.id) END
+FROM tenure_jobs WHERE id = :id
 
 -- name: page_jobs
 -- Newest first, from behind the cursor; payloads stay where they are.

@@ -60,14 +60,14 @@ def add(jobs: Sequence[NewJob]) -> Plan[list[Added]]:
     if rows.are_plain(jobs):
         return (yield from add_plain(jobs))
     adding = Adding(jobs)
-    busy = yield from chain.prepare(jobs)
+    before = yield from chain.prepare(jobs)
     try:
         yield from _add_keyed(adding)
     except KeyConflict:
         yield from _take_back(adding)
         raise
     created = [(int(new.id), jobs[at]) for at, new in adding.answers.items() if new.created]
-    yield from chain.tie(created, busy)
+    yield from chain.tie(created, before)
     for holder, place in adding.changes.items():
         yield from _replace(int(holder), jobs[place])
     return [adding.answers[place] for place in range(len(jobs))]

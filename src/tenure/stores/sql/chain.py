@@ -6,12 +6,15 @@ commit, so that what is ahead of a job is decided by one at a time, in the order
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from tenure.core.chain import Chained, Hold, lock_of
 from tenure.core.job import NewJob
 from tenure.core.shares import Lane
+from tenure.stores.sql import after
+from tenure.stores.sql.release import call_off, release
 from tenure.stores.sql.statement import Batch, Plan, Row, Statement
 
 ORDER_COLUMNS = ("tenant", "ordering_key")
@@ -33,27 +36,51 @@ class Link:
         return cls(row[0], row[1], None if row[4] is None else (row[3], row[4]))
 
 
-def prepare(jobs: Iterable[NewJob]) -> Plan[set[OrderName]]:
-    """Before jobs get their ids, which then grow in the order of commits: which keys are busy."""
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """What stood before new jobs when they were added: busy keys, and those that they wait for."""
+
+    busy: set[OrderName]
+    awaited: after.Awaited
+
+
+def prepare(jobs: Sequence[NewJob]) -> Plan[Ahead]:
+    """Before jobs get their ids, which then grow in the order of commits."""
     orders = {_order(job) for job in jobs if job.ordering_key is not None}
-    if not orders:
-        return set()
     yield from _lock(orders)
+    awaited = yield from after.look(jobs)
+    if not orders:
+        return Ahead(set(), awaited)
     found = yield Statement("busy_orders", batch=Batch(ORDER_COLUMNS, sorted(orders)))
-    return {(row[0], row[1]) for row in found}
+    return Ahead({(row[0], row[1]) for row in found}, awaited)
 
 
-def tie(created: Iterable[tuple[int, NewJob]], busy: set[OrderName]) -> Plan[None]:
+def tie(created: Sequence[tuple[int, NewJob]], before: Ahead) -> Plan[None]:
+    """Who must wait is held; who waits for what has failed already is called off."""
+    doomed = after.doomed(created, before.awaited)
+    waiting = [(number, job) for number, job in created if number not in doomed]
+    ties = after.ties(waiting, before.awaited)
+    for number, tied in _ordered(created, before.busy).items():
+        chained, hold = ties.get(number, (Chained(0), Hold(0)))
+        ties[number] = (chained | tied[0], hold | tied[1])
+    if ties:
+        lines = [(number, int(ties[number][0]), int(ties[number][1])) for number in sorted(ties)]
+        yield Statement("tie_jobs", batch=Batch(TIE_COLUMNS, lines))
+    yield from after.note(waiting, before.awaited)
+    ended = yield from call_off(doomed)
+    yield from let_go((yield from ahead(ended)))
+
+
+def _ordered(created: Sequence[tuple[int, NewJob]], busy: set[OrderName]) -> after.Ties:
     """The first under a free key may run, the others wait behind it."""
-    ties = []
-    for number, job in sorted(created):
+    ties: after.Ties = {}
+    for number, job in sorted(created, key=itemgetter(0)):
         if job.ordering_key is None:
             continue
         chained = Chained.ORDER | Chained.SKIPS if job.skips else Chained.ORDER
-        ties.append((number, int(chained), int(Hold.ORDER) if _order(job) in busy else 0))
+        ties[number] = (chained, Hold.ORDER if _order(job) in busy else Hold(0))
         busy.add(_order(job))
-    if ties:
-        yield Statement("tie_jobs", batch=Batch(TIE_COLUMNS, ties))
+    return ties
 
 
 def ahead(ids: Collection[int]) -> Plan[list[Link]]:
@@ -65,8 +92,26 @@ def ahead(ids: Collection[int]) -> Plan[list[Link]]:
     return links
 
 
-def let_go(links: Sequence[Link]) -> Plan[list[Lane]]:
-    """After they ended: the next under each key may run, unless what ended stands in the way."""
+def let_go(links: Sequence[Link], ended: Collection[int] | None = None) -> Plan[list[Lane]]:
+    """After they ended: who waited for it may run, unless what ended stands in the way.
+
+    `ended` are those that others may wait for, where more are known than the links tell.
+    """
+    if ended is None:
+        ended = [link.id for link in links if link.chained & Chained.AWAITED]
+    freed: list[Lane] = []
+    while True:  # those called off have others behind them in turn: nobody is left waiting
+        freed += yield from _promote(links)
+        lanes, doomed = yield from release(ended)
+        freed += lanes
+        ended = yield from call_off(doomed)
+        if not ended:
+            return freed
+        links = yield from ahead(ended)
+
+
+def _promote(links: Sequence[Link]) -> Plan[list[Lane]]:
+    """The next under each key may run, unless what ended stands in the way."""
     orders = sorted({link.order for link in links if link.order is not None})
     if not orders:
         return []

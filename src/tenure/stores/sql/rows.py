@@ -30,7 +30,8 @@ JOB_COLUMNS = (
 )  # fmt: skip
 KEYED_COLUMNS = (*JOB_COLUMNS, "unique_key", "payload_hash")
 SETTLE_COLUMNS = ("id", "fence", "state", "delay", "result", "reason", "refund", "snooze")
-_KEY, _PAYLOAD, _ORDER = attrgetter("key"), attrgetter("payload"), attrgetter("ordering_key")
+_KEY, _PAYLOAD, _TIES = attrgetter("key"), attrgetter("payload"), attrgetter("after")
+_ORDER = attrgetter("ordering_key")
 HISTORY_COLUMNS = ("id", "fence", "spent", "entry", "worker", "failure")
 
 
@@ -51,10 +52,11 @@ def is_large(payload: str) -> bool:
 
 
 def are_plain(jobs: Sequence[NewJob]) -> bool:
-    """Whether one statement adds them: no key to settle, no order, no payload to put apart."""
+    """Whether one statement adds them: no key to settle, no tie to others, no large payload."""
     return (
         not any(map(_KEY, jobs))
         and not any(map(_ORDER, jobs))
+        and not any(map(_TIES, jobs))
         and max(map(len, map(_PAYLOAD, jobs))) <= INLINE_BYTES
     )
 
@@ -137,6 +139,7 @@ def job(row: Row) -> Job:
         refunds=row[30],
         payload=row[31] if len(row) > 31 else None,
         result=row[32] if len(row) > 31 else None,
+        waits_for=_ids(row[33]) if len(row) > 31 else None,
     )  # fmt: skip
 
 
@@ -178,3 +181,8 @@ def row_id(public: str) -> int | None:
 
 def _moment(micros: int | None) -> datetime | None:
     return None if micros is None else from_micros(micros)
+
+
+def _ids(listed: str | None) -> tuple[str, ...]:
+    """Numbers in a JSON list, as callers know them."""
+    return () if listed is None else tuple(map(str, sorted(json.loads(listed))))

@@ -69,10 +69,8 @@ def settle_free(settlements: Sequence[Settlement]) -> Plan[set[int]]:
 def _settle_tied(settlements: Sequence[Settlement]) -> Plan[Settled]:
     """Those whose end somebody waits for; what is stale is refused here too."""
     links = yield from chain.ahead([int(item.lease.job_id) for item in settlements])
-    if not links:
-        return Settled()
     applied = yield from _settle_rows(settlements, tied=1)
-    freed = yield from chain.let_go([link for link in links if link.id in applied])
+    freed = yield from chain.let_go([link for link in links if link.id in applied], applied)
     return Settled(frozenset(applied), freed)
 
 

@@ -28,6 +28,7 @@ SUBJECTS = (
     "extend",
     "settle",
     "order",
+    "after",
     "together",
     "change",
     "retry",

@@ -1,0 +1,117 @@
+"""Dependencies in a transaction that sees the past: right, or refused, never overlooked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection
+
+from tenure.core.job import NewJob, State
+from tenure.core.lease import ClaimedJob
+from tenure.core.settlement import Settlement
+from tenure.stores import open_store
+from tenure.stores.sql.store import SqlStore
+from tenure.testing.conformance.steps import (
+    add_job,
+    add_jobs,
+    claim_all,
+    claim_ids,
+    claim_one,
+    settle_done,
+)
+from tests.support.databases import engine_for
+
+
+@pytest.fixture
+def store(database_url: str) -> Iterator[SqlStore]:
+    if database_url.startswith("sqlite"):
+        pytest.skip("one writer: an old snapshot cannot write at all")
+    opened = open_store(database_url)
+    assert isinstance(opened, SqlStore)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def past(store: SqlStore, database_url: str) -> Iterator[Connection]:
+    """Its snapshot is taken at its first question."""
+    engine = engine_for(database_url).execution_options(isolation_level="REPEATABLE READ")
+    with engine.connect() as connection:
+        yield connection
+
+
+def look(past: Connection) -> None:
+    past.exec_driver_sql("SELECT count(*) FROM tenure_jobs, tenure_after").all()
+
+
+def commit_or_refused(past: Connection, action: Callable[[], Any]) -> bool:
+    """Whether the caller's transaction went through; PostgreSQL refuses what it cannot see."""
+    try:
+        action()
+        past.commit()
+    except Exception as error:
+        past.rollback()
+        assert "serialize" in str(error), error
+        return False
+    return True
+
+
+def end(store: SqlStore, job: ClaimedJob, past: Connection) -> None:
+    done = Settlement(lease=job.lease, state=State.SUCCEEDED)
+    assert store.jobs.settle([done], tx=past) == {job.id}
+
+
+def test_one_that_ended_after_the_snapshot_holds_nobody(store: SqlStore, past: Connection) -> None:
+    first = add_job(store)
+    job = claim_one(store)
+    look(past)
+    settle_done(store, job)
+    added: list[str] = []
+
+    def add() -> None:
+        added.append(store.jobs.add([NewJob(kind="work", after=(first,))], tx=past)[0].id)
+
+    if commit_or_refused(past, add):
+        assert claim_ids(store) == added
+
+
+def test_one_that_came_after_the_snapshot_is_not_overlooked(
+    store: SqlStore, past: Connection
+) -> None:
+    first = add_job(store)
+    job = claim_one(store)
+    look(past)
+    last = add_job(store, after=(first,))
+
+    if not commit_or_refused(past, lambda: end(store, job, past)):
+        settle_done(store, job)
+    assert claim_ids(store) == [last]
+
+
+def test_a_second_one_that_came_after_the_snapshot_is_not_overlooked(
+    store: SqlStore, past: Connection
+) -> None:
+    first = add_job(store)
+    job = claim_one(store)
+    before = add_job(store, after=(first,))
+    look(past)
+    last = add_job(store, after=(first,))
+
+    if not commit_or_refused(past, lambda: end(store, job, past)):
+        settle_done(store, job)
+    assert sorted(claim_ids(store)) == sorted([before, last])
+
+
+def test_another_end_after_the_snapshot_is_not_overlooked(
+    store: SqlStore, past: Connection
+) -> None:
+    last = add_job(store, after=tuple(add_jobs(store, 2)))
+    one, other = claim_all(store)
+    look(past)
+    settle_done(store, one)
+
+    if not commit_or_refused(past, lambda: end(store, other, past)):
+        settle_done(store, other)
+    assert claim_ids(store) == [last]
