@@ -24,8 +24,9 @@ LENGTHS = {
     "trace": 200,
     "enqueued_by": 200,
     "ordering_key": 255,
+    "step": 200,
 }
-REQUIRED = ("kind", "queue", "key", "ordering_key")
+REQUIRED = ("kind", "queue", "key", "ordering_key", "step")
 AFTER_AT_MOST = 1_000
 ID = re.compile("[0-9]{1,18}")
 FORBIDDEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
@@ -115,7 +116,7 @@ def _checked(kind: str, options: Options) -> NewJob:
 
 def check_name(name: str, value: object) -> None:
     """Text of a bounded length that every database stores alike."""
-    if value is None and name not in ("kind", "queue", "tenant"):
+    if value is None and name not in ("kind", "queue", "tenant", "step"):
         return
     if not isinstance(value, str):
         raise OptionError(f"{name} must be text, not {type(value).__name__}")

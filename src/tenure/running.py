@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 from tenure.core.errors import OptionError, SettledTwice
 from tenure.core.lease import ClaimedJob
 from tenure.core.outcome import Outcome
 from tenure.settling import Settling
+from tenure.steps import RunSteps
 from tenure.stores.contract import LogLine, Report
 
 if TYPE_CHECKING:
     from tenure.engine import Tenure
 
+P = ParamSpec("P")
 LOG_LINES_KEPT = 200
 LOG_LINE_LIMIT = 2_000
 NEWS_LOCK = threading.Lock()
@@ -37,7 +40,9 @@ class News:
 class RunningJob:
     """The first argument of every handler."""
 
-    __slots__ = ("_news", "app", "claimed", "joined", "noticed", "settled", "stop_reason")
+    __slots__ = (
+        "_news", "_steps", "app", "claimed", "joined", "noticed", "settled", "stop_reason",
+    )  # fmt: skip
 
     def __init__(self, app: Tenure, claimed: ClaimedJob) -> None:
         self.app = app
@@ -47,6 +52,7 @@ class RunningJob:
         self.settled = False
         self.joined = False
         self._news: News | None = None
+        self._steps: RunSteps | None = None
 
     @property
     def id(self) -> str:
@@ -113,6 +119,29 @@ class RunningJob:
         if self.settled or self.joined:
             raise SettledTwice(self.id)
         return Settling(self, outcome, result, tx)
+
+    def step(self, name: str, function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Call the function once for this job, whatever its retries: `job.step("charge", pay, 42)`.
+
+        Its result is kept as JSON and answered again by later runs. What it raises is not kept.
+        """
+        return self._run_steps().run(name, function, *args, **kwargs)
+
+    async def step_async(
+        self,
+        name: str,
+        function: Callable[P, Awaitable[Any] | Any],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Any:
+        """The same in an async handler: `await job.step_async("charge", pay, 42)`."""
+        return await self._run_steps().run_async(name, function, *args, **kwargs)
+
+    def _run_steps(self) -> RunSteps:
+        with NEWS_LOCK:
+            if self._steps is None:
+                self._steps = RunSteps(self)
+            return self._steps
 
     def has_settled(self, *, joined: bool) -> None:
         """It ended itself: in a transaction of ours, or in one that the caller is to commit."""

@@ -149,3 +149,34 @@ def after_process(job: RunningJob, gate: str) -> None:
             tx.execute(ADD_EFFECT, (int(job.id), job.fence))
         while waits(job, gate):
             time.sleep(POLL_SECONDS)
+
+
+def charge(job_id: str, fence: int) -> int:
+    """What must happen once, however often its worker dies."""
+    mark("charged", job=job_id, fence=fence)
+    return fence
+
+
+@app.job("step.async", retry=AT_ONCE)
+async def step_async(job: RunningJob, gate: str) -> int:
+    with run_of(job, news=False):
+        charged: int = await job.step_async("charge", charge, job.id, job.fence)
+        mark("stepped", job=job.id, fence=job.fence)
+        while waits(job, gate):
+            await asyncio.sleep(POLL_SECONDS)
+        return charged
+
+
+@app.job("step.thread", retry=AT_ONCE)
+def step_thread(job: RunningJob, gate: str) -> int:
+    with run_of(job, news=False):
+        charged: int = job.step("charge", charge, job.id, job.fence)
+        mark("stepped", job=job.id, fence=job.fence)
+        while waits(job, gate):
+            time.sleep(POLL_SECONDS)
+        return charged
+
+
+@app.job("step.process", retry=AT_ONCE, process=True)
+def step_process(job: RunningJob, gate: str) -> int:
+    return int(step_thread.function(job, gate))

@@ -14,6 +14,7 @@ TenureError
 │   │   └── TransactionEnded       that transaction has ended already
 │   ├── SyncCallOnLoop             a blocking call on a running event loop
 │   ├── SettledTwice               a second settlement of one run
+│   ├── StepTwice                  two steps of one name in one run
 │   └── NeedsImmediate             SQLite: a read transaction cannot become a writing one
 ├── JobNotFound                    no such job
 ├── LeaseLost                      the fence moved on: this holder may change nothing
@@ -156,6 +157,20 @@ class SettledTwice(UsageError):
 
     def __init__(self, job_id: str) -> None:
         super().__init__(f"job {job_id} was already settled in this run; settle() is called once")
+
+
+class StepTwice(UsageError):
+    """Two steps of one run have the same name."""
+
+    code = "step_twice"
+
+    def __init__(self, job_id: str, name: str) -> None:
+        super().__init__(
+            f"job {job_id} has had a step {name!r} in this run: each step needs a name of its own, "
+            'such as f"charge:{invoice}"'
+        )
+        self.job_id = job_id
+        self.name = name
 
 
 class NeedsImmediate(UsageError):

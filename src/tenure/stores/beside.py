@@ -1,13 +1,14 @@
-"""What stands beside the jobs of a store: queues, named locks, small records."""
+"""What stands beside the jobs of a store: queues, named locks, small records, their steps."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
 from tenure.core.job import Job, State
+from tenure.core.lease import Lease
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,4 +125,16 @@ class RecordStore(Protocol):
 
     def remove(self, collection: str, name: str, tx: Any = None) -> bool:
         """Whether there was one."""
+        ...
+
+
+class StepStore(Protocol):
+    """Steps of a job that are done: kept over its retries, removed with it."""
+
+    def remember(self, lease: Lease, name: str, result: str) -> bool:
+        """The step's result as JSON text, under the fence (3); False where the lease is lost."""
+        ...
+
+    def recall(self, job_id: str) -> Mapping[str, str]:
+        """What earlier runs have done, by name."""
         ...

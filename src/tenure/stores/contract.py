@@ -20,7 +20,7 @@ from tenure.core.page import Page
 from tenure.core.retention import Purged
 from tenure.core.settlement import Settlement
 from tenure.core.shares import Weights
-from tenure.stores.beside import LockStore, QueueStore, RecordStore
+from tenure.stores.beside import LockStore, QueueStore, RecordStore, StepStore
 from tenure.stores.wake import Wakes
 
 
@@ -272,6 +272,11 @@ class Store(Protocol):
     @property
     def records(self) -> RecordStore:
         """Small records."""
+        ...
+
+    @property
+    def steps(self) -> StepStore:
+        """Steps of jobs."""
         ...
 
     def now(self) -> datetime:

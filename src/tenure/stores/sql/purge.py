@@ -66,6 +66,7 @@ def _remove(picked: list[int], values: dict[str, Any]) -> Plan[int]:
         yield Statement("purge_logs", {"ids": ids})
         yield Statement("purge_payloads", {"ids": ids})
         yield Statement("purge_after", {"ids": ids})
+        yield Statement("purge_steps", {"ids": ids})
     return len(ids)
 
 

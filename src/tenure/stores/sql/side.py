@@ -1,9 +1,9 @@
-"""Queues, locks and records: the small stores beside the jobs."""
+"""Queues, locks, records and steps: the small stores beside the jobs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from tenure.core.clock import from_micros, seconds_to_micros, to_micros
 from tenure.core.errors import VersionConflict
 from tenure.core.job import Job, State
+from tenure.core.lease import Lease
 from tenure.core.why import MOST_AHEAD
 from tenure.stores.beside import Depth, HeldLock, QueueState, Record
 from tenure.stores.sql import rows
@@ -165,3 +166,20 @@ class SqlRecords:
         """Whether there was one."""
         values = {"collection": collection, "name": name}
         return bool(run_in(self._database, tx, partial(one, Statement("remove_record", values))))
+
+
+class SqlSteps:
+    """See `tenure.stores.contract.StepStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def remember(self, lease: Lease, name: str, result: str) -> bool:
+        """Fenced; the same again where it has been written already."""
+        values = {"id": int(lease.job_id), "fence": lease.fence, "name": name, "result": result}
+        return bool(self._database.run(partial(one, Statement("remember_step", values))))
+
+    def recall(self, job_id: str) -> Mapping[str, str]:
+        """By name."""
+        values = {"id": rows.row_id(job_id) or 0}
+        return dict(self._database.read(Statement("recall_steps", values)))

@@ -16,7 +16,7 @@ from tenure.stores.sql.database import Database, Transaction
 from tenure.stores.sql.dialect import Dialect
 from tenure.stores.sql.jobs import SqlJobs
 from tenure.stores.sql.migrate import Migrations
-from tenure.stores.sql.side import SqlLocks, SqlQueues, SqlRecords
+from tenure.stores.sql.side import SqlLocks, SqlQueues, SqlRecords, SqlSteps
 from tenure.stores.sql.statement import Plan, Statement
 from tenure.stores.wake import Wakes
 
@@ -42,6 +42,7 @@ class SqlStore:
         self.queues = SqlQueues(self.database, self._queue_changed)
         self.locks = SqlLocks(self.database)
         self.records = SqlRecords(self.database)
+        self.steps = SqlSteps(self.database)
         self._auto_migrate = auto_migrate
         self._checked = False
         self.database.before_use = self._check

@@ -29,6 +29,7 @@ SUBJECTS = (
     "settle",
     "order",
     "after",
+    "remember",
     "together",
     "change",
     "retry",
