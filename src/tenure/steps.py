@@ -28,7 +28,7 @@ class RunSteps:
 
     def __init__(self, job: RunningJob) -> None:
         self._job = job
-        self._lock = Lock()
+        self._naming, self._reading = Lock(), Lock()
         self._taken: set[str] = set()
         self._known: dict[str, str] | None = None if job.fence > 1 else {}
 
@@ -65,7 +65,7 @@ class RunSteps:
                 f"step {name!r} is remembered in a transaction of its own: call it before the "
                 "block that is open here, or after it"
             )
-        with self._lock:
+        with self._naming:  # never held while the database is asked: the loop may wait for it
             if name in self._taken:
                 raise StepTwice(self._job.id, name)
             self._taken.add(name)
@@ -76,7 +76,7 @@ class RunSteps:
             raise
 
     def _recall(self, name: str) -> str | None:
-        with self._lock:
+        with self._reading:
             if self._known is None:
                 self._known = dict(self._job.app.store.steps.recall(self._job.id))
             return self._known.get(name)

@@ -169,3 +169,13 @@ def test_a_command_that_only_looks_makes_no_file(empty_shop: Shop) -> None:
     assert result.exit_code == 3
     assert "[no_database_file]" in result.stderr
     assert not (empty_shop.folder / "shop.db").exists()
+
+
+def test_a_job_that_waits_for_others_says_for_which(shop: Shop) -> None:
+    first, second = add(shop, 2)
+    line = json.dumps({"kind": "add", "payload": {"a": 1}, "after": [first, second]})
+    last = json.loads(shop.call("enqueue", "--jsonl", "-", input=line).stdout)["id"]
+
+    assert f"waits for     {first}, {second}\n" in shop.call("jobs", "show", last).stdout
+    assert shop.read("jobs", "show", last)["waits_for"] == [first, second]
+    assert shop.read("jobs", "show", first)["waits_for"] == []

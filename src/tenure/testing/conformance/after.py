@@ -317,6 +317,44 @@ def test_nobody_is_missed_and_nobody_runs_early(store: Store) -> None:
     assert count_of(store, states=(State.SUCCEEDED,)) == 24 + 4 * 6
 
 
+def end_some(store: Store, owner: str, slots: int) -> int:
+    """Claim a few; every third one fails. How many there were."""
+    got = claim_all(store, owner=owner, slots=slots)
+    for job in got:
+        state = State.SUCCEEDED if int(job.id) % 3 else State.FAILED
+        assert settle(store, job, state, entry="done")
+    return len(got)
+
+
+@promise(1, 15)
+def test_failures_and_cancels_leave_nobody_behind_either(store: Store) -> None:
+    """While some end well, fail or are cancelled, others wait for them, and for those in turn."""
+    known = add_jobs(store, 24)
+    needs: dict[str, tuple[str, ...]] = {}
+
+    def publish(number: int) -> None:
+        for turn in range(8):
+            behind = (known[(number * 7 + turn * 5) % len(known)], known[-1])
+            added = add_after(store, *dict.fromkeys(behind))
+            needs[added] = behind
+            known.append(added)
+
+    def work(number: int) -> None:
+        for turn in range(6):
+            end_some(store, f"w{number}", 3)
+            cancel(store, known[number + turn])
+
+    answers = at_once(8, lambda number: publish(number) if number % 2 else work(number))
+    assert [answer for answer in answers if isinstance(answer, Exception)] == []
+    while end_some(store, "last", 100):
+        pass
+
+    assert count_of(store, states=(State.QUEUED, State.RUNNING)) == 0
+    for one, behind in needs.items():
+        if any(state_of(store, other) in BAD for other in behind):
+            assert state_of(store, one) is State.CANCELED
+
+
 @promise(1, 15)
 def test_two_that_end_at_once_set_free_who_waits_for_both(store: Store) -> None:
     for _ in range(5):
