@@ -12,8 +12,8 @@ from tenure.core.errors import OptionError
 from tenure.core.filter import JobFilter
 from tenure.core.job import NewJob, State
 from tenure.core.lease import ClaimedJob
-from tenure.stores.contract import Store
-from tenure.testing.conformance.promise import promise
+from tenure.stores.contract import Capability, Store
+from tenure.testing.conformance.promise import needs, promise
 from tenure.testing.conformance.steps import (
     OOPS,
     add,
@@ -165,6 +165,7 @@ def test_a_missing_dependency_is_named_and_nothing_is_written(store: Store) -> N
 
 
 @promise(6, 15)
+@needs(Capability.TRANSACTIONS)
 def test_it_may_wait_for_a_job_of_the_same_transaction(store: Store) -> None:
     with store.transaction() as tx:
         [first] = add(store, NewJob(kind="work"), tx=tx)
@@ -174,6 +175,7 @@ def test_it_may_wait_for_a_job_of_the_same_transaction(store: Store) -> None:
 
 
 @promise(6, 15)
+@needs(Capability.TRANSACTIONS)
 def test_what_was_rolled_back_leaves_no_trace(store: Store) -> None:
     first = add_job(store)
     with pytest.raises(ZeroDivisionError), store.transaction() as tx:
@@ -270,6 +272,7 @@ def test_order_and_dependency_hold_together(store: Store) -> None:
 
 
 @promise(5, 15)
+@needs(Capability.UNIQUE_KEYS)
 def test_a_key_that_is_taken_keeps_its_job_as_it_is(store: Store) -> None:
     first = add_job(store)
     [there] = add(store, keyed("k"))
@@ -284,7 +287,7 @@ def test_nobody_is_missed_and_nobody_runs_early(store: Store) -> None:
     """Half of the threads end jobs while the others add some that wait for them."""
     first = add_jobs(store, 24)
     done: set[str] = set()
-    needs: dict[str, tuple[str, ...]] = {}
+    waits: dict[str, tuple[str, ...]] = {}
     early: list[str] = []
     lock = threading.Lock()
 
@@ -293,7 +296,7 @@ def test_nobody_is_missed_and_nobody_runs_early(store: Store) -> None:
             chosen = tuple(sorted({first[(number * 5 + turn * 7 + n) % 24] for n in (0, 3, 11)}))
             added = add_after(store, *chosen)
             with lock:
-                needs[added] = chosen
+                waits[added] = chosen
 
     def work(number: int) -> None:
         for _ in range(12):
@@ -302,7 +305,7 @@ def test_nobody_is_missed_and_nobody_runs_early(store: Store) -> None:
 
     def run(job: ClaimedJob) -> None:
         with lock:
-            early.extend([job.id] if set(needs.get(job.id, ())) - done else [])
+            early.extend([job.id] if set(waits.get(job.id, ())) - done else [])
             done.add(job.id)
         assert settle_done(store, job) == [job.id]
 
@@ -313,7 +316,7 @@ def test_nobody_is_missed_and_nobody_runs_early(store: Store) -> None:
             run(job)
 
     assert early == []
-    assert done == {*first, *needs}
+    assert done == {*first, *waits}
     assert count_of(store, states=(State.SUCCEEDED,)) == 24 + 4 * 6
 
 
@@ -330,13 +333,13 @@ def end_some(store: Store, owner: str, slots: int) -> int:
 def test_failures_and_cancels_leave_nobody_behind_either(store: Store) -> None:
     """While some end well, fail or are cancelled, others wait for them, and for those in turn."""
     known = add_jobs(store, 24)
-    needs: dict[str, tuple[str, ...]] = {}
+    waits: dict[str, tuple[str, ...]] = {}
 
     def publish(number: int) -> None:
         for turn in range(8):
             behind = (known[(number * 7 + turn * 5) % len(known)], known[-1])
             added = add_after(store, *dict.fromkeys(behind))
-            needs[added] = behind
+            waits[added] = behind
             known.append(added)
 
     def work(number: int) -> None:
@@ -350,7 +353,7 @@ def test_failures_and_cancels_leave_nobody_behind_either(store: Store) -> None:
         pass
 
     assert count_of(store, states=(State.QUEUED, State.RUNNING)) == 0
-    for one, behind in needs.items():
+    for one, behind in waits.items():
         if any(state_of(store, other) in BAD for other in behind):
             assert state_of(store, one) is State.CANCELED
 
