@@ -132,7 +132,7 @@ def fitting(limit: int, took: float, most: int) -> int:
 
 async def in_daemon(function: Callable[..., Any], *args: Any) -> Any:
     """In a thread that cannot keep the process from ending."""
-    threads = Threads(1, "tenure-pruning")
+    threads = Threads(1, "tenure-runner")
     try:
         return await threads.submit(function, *args)
     finally:

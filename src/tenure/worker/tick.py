@@ -13,6 +13,7 @@ from tenure.core.budget import Budget
 from tenure.core.errors import OptionError
 from tenure.core.failure import Failure
 from tenure.engine import Runner
+from tenure.worker.pruning import in_daemon
 from tenure.worker.settings import WorkerSettings
 
 JOBS = "jobs"
@@ -65,21 +66,25 @@ class TickReport:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A runner by name, and how it is run."""
+    """A runner by name, and how it is run. One with `due_in` says when it wants to run again."""
 
     name: str
     run: Callable[[Budget], Awaitable[int]]
+    due_in: Callable[[], float] | None = None
 
 
 def step_of(runner: Runner) -> Step:
-    """A feature's runner; a plain one works in a thread."""
+    """A feature's runner; a plain one works in a thread, a punctual one in one of its own."""
+    due_in = getattr(runner, "due_in", None)
 
     async def run(budget: Budget) -> int:
         if inspect.iscoroutinefunction(runner.run):
             return int(await runner.run(budget))
+        if due_in is not None:  # handlers may keep every thread of the pool
+            return int(await in_daemon(runner.run, budget))
         return int(await asyncio.to_thread(runner.run, budget))
 
-    return Step(runner.name, run)
+    return Step(runner.name, run, due_in)
 
 
 def choose(steps: Sequence[Step], names: Sequence[str]) -> list[Step]:

@@ -22,6 +22,7 @@ from tenure.stores.beside import Record
 from tenure.worker.background import (
     keep_listening,
     keep_pruning,
+    keep_punctual,
     keep_ticking,
     keep_working,
 )
@@ -108,7 +109,12 @@ class Worker:
             app, settings, stop = self.app, self.settings, self._stopping()
             steps = self._steps(pipeline)
             others = [step for step in steps if step.name not in (JOBS, PRUNING)]
-            beside = asyncio.ensure_future(keep_ticking(others, settings, app.signals, stop))
+            patient = [step for step in others if step.due_in is None]
+            beside = asyncio.ensure_future(keep_ticking(patient, settings, app.signals, stop))
+            timely = [
+                asyncio.ensure_future(keep_punctual(step, settings, app.signals, stop))
+                for step in others
+            ]
             pruning = asyncio.ensure_future(self._keep_pruning(steps, stop))
             jobs = asyncio.ensure_future(
                 keep_working(pipeline, settings, app.signals, app.settings.poll_seconds)
@@ -124,7 +130,7 @@ class Worker:
                 app.signals.emit("worker.stopping", id=self.id, running=pipeline.running)
                 pipeline.stop()
                 listening.cancel()
-                await asyncio.wait({jobs, beside, listening}, timeout=5)
+                await asyncio.wait({jobs, beside, *timely, listening}, timeout=5)
                 await asyncio.wait({pruning}, timeout=1)
 
     async def _keep_pruning(self, steps: list[Step], stop: asyncio.Event) -> None:
@@ -177,7 +183,9 @@ class Worker:
             return await _jobs(pipeline, budget)
 
         features = [step_of(runner) for runner in self.app.runners]
-        steps = [Step(JOBS, jobs), *features, Step(PRUNING, self._prune)]
+        timely = [step for step in features if step.due_in]  # their jobs belong to the same tick
+        others = [step for step in features if not step.due_in]
+        steps = [*timely, Step(JOBS, jobs), *others, Step(PRUNING, self._prune)]
         return choose(steps, self.settings.tick_runners)
 
     def _asked_to_stop(self) -> None:
