@@ -19,9 +19,9 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 PUBLIC = [
     "NO_RETRY", "ArgumentsError", "Cancel", "Exponential", "Fail", "FilterRequired", "Job",
-    "JobFilter", "JobNotFound", "JobRef", "KeyConflict", "KeyMode", "LeaseLost", "NotFound",
-    "OptionError", "PayloadError", "Retry", "RunningJob", "Settings", "Skip", "Snooze", "State",
-    "Steps", "StoreUnavailable", "Tenure", "TenureError", "Worker",
+    "JobFilter", "JobNotFound", "JobRef", "KeyConflict", "KeyMode", "LeaseLost", "NewJob",
+    "NotFound", "OptionError", "Page", "PayloadError", "Retry", "RunningJob", "Settings", "Skip",
+    "Snooze", "State", "Steps", "StoreUnavailable", "Tenure", "TenureError", "Worker",
 ]  # fmt: skip
 
 

@@ -12,8 +12,9 @@ from tenure.core.errors import (
     TenureError,
 )
 from tenure.core.filter import JobFilter
-from tenure.core.job import Job, KeyMode, State
+from tenure.core.job import Job, KeyMode, NewJob, State
 from tenure.core.outcome import Cancel, Fail, NotFound, Retry, Skip, Snooze
+from tenure.core.page import Page
 from tenure.core.retry import NO_RETRY, Exponential, Steps
 from tenure.engine import JobRef, Tenure
 from tenure.running import RunningJob
@@ -34,8 +35,10 @@ __all__ = [
     "KeyConflict",
     "KeyMode",
     "LeaseLost",
+    "NewJob",
     "NotFound",
     "OptionError",
+    "Page",
     "PayloadError",
     "Retry",
     "RunningJob",

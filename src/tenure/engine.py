@@ -21,6 +21,7 @@ from tenure.insight import Insight
 from tenure.operator import Operator
 from tenure.options import Options
 from tenure.running import RunningJob
+from tenure.schedules import Schedules
 from tenure.settings import Settings
 from tenure.stores import open_store
 from tenure.stores.contract import Added, Change, Move, Store
@@ -91,7 +92,8 @@ class Tenure:
             wake=self.settings.wake(self.signals),
         )
         self.handlers = Registry()
-        self.runners: list[Runner] = []
+        self.schedules = Schedules(self)
+        self.runners: list[Runner] = [*self.schedules.runners]
         self.insight = Insight(self.store)
         self.operator = Operator(self.store, self.signals)
         self.tenants = Tenants(self.store)

@@ -25,8 +25,9 @@ LENGTHS = {
     "enqueued_by": 200,
     "ordering_key": 255,
     "step": 200,
+    "schedule": 100,
 }
-REQUIRED = ("kind", "queue", "key", "ordering_key", "step")
+REQUIRED = ("kind", "queue", "key", "ordering_key", "step", "schedule")
 AFTER_AT_MOST = 1_000
 ID = re.compile("[0-9]{1,18}")
 FORBIDDEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")

@@ -149,7 +149,7 @@ def test_a_tick_reports_what_it_did(shop: Shop) -> None:
     assert first.returncode == second.returncode == 0
     report = json.loads(first.stdout)
     assert (report["processed"], report["failed"]) == (1, False)
-    assert second.stdout.splitlines()[1].split()[:2] == ["jobs", "0"]
+    assert second.stdout.splitlines()[2].split()[:2] == ["jobs", "0"]
 
 
 def test_a_tick_with_a_runner_that_failed_is_exit_code_1(shop: Shop) -> None:

@@ -25,6 +25,10 @@ def main(command: str, *arguments: str) -> int:
             return supervised(arguments[0], int(arguments[1]))
         case "forked":
             return forked()
+        case "slot":
+            return slot()
+        case "biller":
+            return bill()
     return 2
 
 
@@ -88,6 +92,24 @@ def wait() -> int:
 def die() -> int:
     mark("child")
     return 1
+
+
+def bill() -> int:
+    """A worker that also knows tenants."""
+    import tests.crash.billing  # noqa: F401 - registers its handlers
+
+    return work()
+
+
+def slot() -> int:
+    """One turn of the runner `schedules`, in which this process may kill itself."""
+    from tenure.core.budget import Budget
+    from tests.crash.billing import may_die
+    from tests.crash.handlers import app
+
+    may_die(app.store)
+    mark("slots", fired=app.runners[0].run(Budget()))
+    return 0
 
 
 def forked() -> int:

@@ -47,9 +47,9 @@ class Programs:
         self._started.append(program)
         return program
 
-    def worker(self, **settings: str) -> Program:
+    def worker(self, command: str = "worker", **settings: str) -> Program:
         """A worker that has begun to work."""
-        program = self.start("worker", **settings)
+        program = self.start(command, **settings)
         until(lambda: self._marks.find("worker.started", by=program.pid))
         return program
 

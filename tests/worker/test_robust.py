@@ -174,7 +174,7 @@ def test_a_runner_that_is_not_registered_ends_the_worker_at_once(app: Tenure) ->
     app.job("x")(lambda job: None)
     app.enqueue("x")
 
-    with pytest.raises(OptionError, match="registered are: jobs"):
+    with pytest.raises(OptionError, match="registered are: schedules, jobs"):
         Worker(app, settings=WorkerSettings(tick_runners=("nope",))).run()
 
     assert app.insight.counts() == {State.QUEUED: 1}

@@ -54,7 +54,8 @@ def test_a_tick_runs_every_registered_runner_in_order(worked: Tenure) -> None:
 
     report = Worker(worked).tick()
 
-    assert [one.name for one in report.runners] == ["jobs", "first", "second", "pruning"]
+    names = [one.name for one in report.runners]
+    assert names == ["schedules", "jobs", "first", "second", "pruning"]
     assert log == ["first", "second"]
     assert report.processed == 30 + 5
     assert worked.insight.counts() == {State.SUCCEEDED: 30}
@@ -71,7 +72,7 @@ def test_the_setting_names_the_runners_and_their_order(worked: Tenure) -> None:
 
 
 def test_a_runner_that_is_not_registered_is_named(worked: Tenure) -> None:
-    with pytest.raises(OptionError, match=r"'outbox'.*registered are: jobs"):
+    with pytest.raises(OptionError, match=r"'outbox'.*registered are: schedules, jobs"):
         Worker(worked, settings=WorkerSettings(tick_runners=("outbox",))).tick()
 
 
@@ -83,7 +84,7 @@ def test_one_failing_runner_stops_nobody_else(worked: Tenure) -> None:
 
     assert log == ["after"]
     assert report.failed
-    assert report.to_dict()["runners"][1]["error"]["message"] == "this runner is broken"
+    assert report.to_dict()["runners"][2]["error"]["message"] == "this runner is broken"
 
 
 def test_the_item_budget_really_stops(worked: Tenure) -> None:

@@ -17,6 +17,7 @@ TenureError
 │   ├── StepTwice                  two steps of one name in one run
 │   └── NeedsImmediate             SQLite: a read transaction cannot become a writing one
 ├── JobNotFound                    no such job
+├── ScheduleNotFound               no such schedule
 ├── LeaseLost                      the fence moved on: this holder may change nothing
 ├── MoveRefused                    the job's state does not allow the operator's move
 ├── VersionConflict                a record was changed by somebody else
@@ -193,6 +194,17 @@ class JobNotFound(TenureError):
     def __init__(self, job_id: str) -> None:
         super().__init__(f"there is no job {job_id}")
         self.job_id = job_id
+
+
+class ScheduleNotFound(TenureError):
+    """There is no such schedule."""
+
+    code = "schedule_not_found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"there is no schedule {name!r}; a worker of the app that declares it makes its row"
+        )
 
 
 class LeaseLost(TenureError):

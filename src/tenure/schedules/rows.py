@@ -1,0 +1,64 @@
+"""The rows of all schedules: read, made, and changed over the version that was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tenure.core.errors import ScheduleNotFound, VersionConflict
+from tenure.schedules.schedule import SCHEDULES, Schedule
+
+if TYPE_CHECKING:
+    from tenure.engine import Tenure
+
+PAGE = 500
+TRIES = 10
+
+
+class Rows:
+    """They are in whatever store the app has now."""
+
+    def __init__(self, app: Tenure) -> None:
+        self._app = app
+
+    def list(self) -> list[Schedule]:
+        """By name."""
+        found: list[Schedule] = []
+        while True:
+            after = found[-1].name if found else ""
+            part = self._app.store.records.list(SCHEDULES, after, PAGE)
+            found += map(Schedule.of, part)
+            if len(part) < PAGE:
+                return found
+
+    def get(self, name: str) -> Schedule:
+        """One of them."""
+        record = self._app.store.records.find(SCHEDULES, name)
+        if record is None:
+            raise ScheduleNotFound(name)
+        return Schedule.of(record)
+
+    def create(self, row: Schedule) -> Schedule:
+        """A new row, or the one that another worker has just made."""
+        try:
+            return self._put(row)
+        except VersionConflict:
+            return self.get(row.name)
+
+    def change(self, name: str, change: Callable[[Schedule], Schedule]) -> Schedule:
+        """Again where somebody came between; its next slot follows its new rule."""
+        for _ in range(TRIES):
+            before = self.get(name)
+            after = change(before)
+            if after == before:
+                return before
+            if after.terms != before.terms:
+                after = after.retimed(before, self._app.store.now())
+            try:
+                return self._put(after)
+            except VersionConflict:
+                continue
+        raise VersionConflict(SCHEDULES, name)
+
+    def _put(self, row: Schedule) -> Schedule:
+        return Schedule.of(self._app.store.records.put(row.to_record()))

@@ -1,0 +1,123 @@
+"""`app.schedules`: declare them in code, and what operators do to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ParamSpec, Unpack
+
+from tenure.core.errors import OptionError
+from tenure.handlers import Handler
+from tenure.schedules.declare import ScheduleOptions, check_payload, declares, synchronise
+from tenure.schedules.rows import Rows
+from tenure.schedules.runner import ScheduleRunner
+from tenure.schedules.schedule import Schedule
+from tenure.schedules.slot import any_job
+from tenure.schedules.targets import MakeJob, Pages, T, fan_out
+from tenure.schedules.terms import Edit, Terms
+from tenure.schedules.timing import following
+
+if TYPE_CHECKING:
+    from tenure.engine import JobRef, Tenure
+
+P = ParamSpec("P")
+
+
+class Schedules:
+    """Rows that say when to enqueue what.
+
+    >>> from tenure import Tenure
+    >>> app = Tenure("sqlite:///tenure.db")
+    >>> @app.schedules.cron("30 2 * * *", zone="Europe/Berlin")
+    ... @app.job("reports.nightly")
+    ... def nightly(job) -> None: ...
+    """
+
+    def __init__(self, app: Tenure) -> None:
+        self._app = app
+        self._rows = Rows(app)
+        self.declared: dict[str, Terms] = {}
+        self.handlers: Iterable[Handler[Any]] = ()
+        self.runners = (ScheduleRunner(app, self),)
+
+    def cron(
+        self, expression: str, *, zone: str = "UTC", **options: Unpack[ScheduleOptions]
+    ) -> Callable[[Handler[P]], Handler[P]]:
+        """Five fields or `@daily` and the like, in a time zone; above `@app.job(...)`."""
+        return declares(self.declared, options, {"cron": expression, "zone": zone})
+
+    def every(
+        self,
+        *,
+        seconds: int = 0,
+        minutes: int = 0,
+        hours: int = 0,
+        **options: Unpack[ScheduleOptions],
+    ) -> Callable[[Handler[P]], Handler[P]]:
+        """At every multiple of this time since 1970, whatever clocks on walls do."""
+        interval = seconds + 60 * minutes + 3600 * hours
+        return declares(self.declared, options, {"every": interval})
+
+    def for_each(
+        self, kind: str, *, pages: Pages[T], queue: str = "default"
+    ) -> Callable[[MakeJob[T]], Handler[Any]]:
+        """One unique job for each target: see `tenure.schedules.targets`."""
+        return lambda make: fan_out(self._app, kind, pages, make, queue)
+
+    def list(self) -> list[Schedule]:
+        """All of them, by name."""
+        return self._rows.list()
+
+    def get(self, name: str) -> Schedule:
+        """One of them."""
+        return self._rows.get(name)
+
+    def pause(self, name: str, actor: str = "operator") -> Schedule:
+        """No slot of it fires until it is resumed."""
+        done = self._rows.change(name, lambda row: replace(row, paused=True, paused_by=actor))
+        self._app.signals.emit("schedule.paused", schedule=name, actor=actor)
+        return done
+
+    def resume(self, name: str, actor: str = "operator") -> Schedule:
+        """Go on with the next slot from now; those of the pause stay left out."""
+
+        def resumed(row: Schedule) -> Schedule:
+            if not row.paused:
+                return row
+            next_at = following(row.timing(), self._app.store.now())
+            return replace(row, paused=False, paused_by=None, next_at=next_at)
+
+        done = self._rows.change(name, resumed)
+        self._app.signals.emit("schedule.resumed", schedule=name, actor=actor)
+        return done
+
+    def edit(self, name: str, actor: str = "operator", **changes: Unpack[Edit]) -> Schedule:
+        """Change it at run time; the next deploy of the code leaves that as it is."""
+        if unknown := changes.keys() - Edit.__optional_keys__:
+            raise OptionError(f"a schedule has no {sorted(unknown)[0]!r} that could be edited")
+        if {"cron", "every"} <= changes.keys():
+            raise OptionError("give cron or every, not both")
+
+        def edited(row: Schedule) -> Schedule:
+            after = row.edit(changes)
+            check_payload(self._app, after.terms.checked())
+            return after
+
+        done = self._rows.change(name, edited)
+        self._app.signals.emit("schedule.edited", schedule=name, actor=actor)
+        return done
+
+    def reset(self, name: str, actor: str = "operator") -> Schedule:
+        """Forget what operators edited: the code's word holds again."""
+        done = self._rows.change(name, lambda row: replace(row, edited={}))
+        self._app.signals.emit("schedule.edited", schedule=name, actor=actor)
+        return done
+
+    def run_now(self, name: str) -> JobRef:
+        """One job of it at once, beside its slots, whether it is paused or not."""
+        job = any_job(self._app, name, self.get(name).terms, self._app.store.now())
+        return self._app.enqueue_many([job])[0]
+
+    def synchronise(self) -> None:
+        """What the code declares into rows; what it no longer declares is disabled."""
+        synchronise(self._app, self._rows, self.declared)
