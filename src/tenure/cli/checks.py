@@ -34,6 +34,7 @@ def examine(
     yield stuck(engine)
     yield from orphans(engine)
     yield paused(engine)
+    yield schedules(engine)
     yield dead_letters(engine)
     yield from space(engine, snapshot_seconds)
 
@@ -156,6 +157,19 @@ def paused(engine: Tenure) -> Finding:
     named = ", ".join(f"{queue.name} ({queue.queued:,} waiting)" for queue in found)
     todo = f"when the reason is gone: tenure queues resume {found[0].name}"
     return Finding(Level.WARNING, "queues", f"paused: {named}", todo)
+
+
+def schedules(engine: Tenure) -> Finding:
+    """Slots that are over and that nobody has fired."""
+    now = engine.store.now()
+    active = [row for row in engine.schedules.list() if row.active]
+    waits = {row.name: (now - row.next_at).total_seconds() for row in active}
+    late = {name: wait for name, wait in waits.items() if wait > STUCK_GRACE_SECONDS}
+    if not late:
+        return Finding(Level.OK, "schedules", f"{len(active)} active, none late")
+    named = ", ".join(f"{name} (for {span(wait)})" for name, wait in late.items())
+    todo = "start a worker; where WORKER_TICK_RUNNERS is set it must name schedules"
+    return Finding(Level.WARNING, "schedules", f"not fired in time: {named}", todo)
 
 
 def dead_letters(engine: Tenure) -> Finding:

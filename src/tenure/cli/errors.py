@@ -10,7 +10,14 @@ import typer
 from pydantic import ValidationError
 from typer.exceptions import TyperException
 
-from tenure.core.errors import InputError, JobNotFound, StoreError, TenureError, UsageError
+from tenure.core.errors import (
+    InputError,
+    JobNotFound,
+    ScheduleNotFound,
+    StoreError,
+    TenureError,
+    UsageError,
+)
 from tenure.settings import Settings
 from tenure.worker.settings import WorkerSettings
 
@@ -26,6 +33,7 @@ TABLE: tuple[tuple[type[TenureError], int], ...] = (
     (InputError, BAD_INPUT),
     (UsageError, BAD_INPUT),
     (JobNotFound, NOT_FOUND),
+    (ScheduleNotFound, NOT_FOUND),
     (StoreError, NO_DATABASE),
     (TenureError, PROBLEMS),
 )

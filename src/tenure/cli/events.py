@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from tenure.cli.words import plural
 from tenure.core.errors import StoreUnavailable
 from tenure.core.job import State
 from tenure.core.signals import Signals
@@ -159,6 +160,18 @@ def trouble(facts: Facts, job: Named) -> Iterator[Sentence]:
     yield Sentence("error", text, text)
 
 
+def schedule_dropped(facts: Facts, _: Named) -> Iterator[Sentence]:
+    """Slots that nobody will run."""
+    text = f"schedule {facts['schedule']}: {plural(facts['slots'], 'slot')} left out"
+    yield Sentence("warning", f"{text} that passed meanwhile (catch_up={facts['catch_up']})")
+
+
+def schedule_disabled(facts: Facts, _: Named) -> Iterator[Sentence]:
+    """The code has changed."""
+    text = f"schedule {facts['schedule']} is disabled: the code does not declare it any more"
+    yield Sentence("warning", text)
+
+
 def tick_done(facts: Facts, _: Named) -> Iterator[Sentence]:
     """Runners that failed."""
     for runner in facts["report"].runners:
@@ -182,6 +195,8 @@ SENTENCES: dict[str, Callable[[Facts, Named], Iterator[Sentence]]] = {
     "job.settle_refused": settle_refused,
     "job.ended": job_ended,
     "job.overrun": job_overrun,
+    "schedule.dropped": schedule_dropped,
+    "schedule.disabled": schedule_disabled,
     "tick.done": tick_done,
 }
 

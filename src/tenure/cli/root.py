@@ -18,6 +18,7 @@ from tenure.cli.jobs import jobs
 from tenure.cli.migrate import migrate
 from tenure.cli.queues import queues
 from tenure.cli.tenants import tenants
+from tenure.cli.schedules import schedules
 from tenure.cli.tick import tick
 from tenure.cli.worker import worker
 from tenure.cli.workers import workers
@@ -57,3 +58,4 @@ for command in (worker, enqueue, tick, migrate, workers, doctor, demo):
 app.add_typer(jobs, name="jobs")
 app.add_typer(queues, name="queues")
 app.add_typer(tenants, name="tenants")
+app.add_typer(schedules, name="schedules")

@@ -21,6 +21,13 @@ def span(seconds: float) -> str:
     return f"{seconds:.0f}s"
 
 
+def exact(seconds: int) -> str:
+    """A length of time in the largest unit that says all of it."""
+    units = (("d", 86_400), ("h", 3_600), ("m", 60))
+    name, size = next((unit for unit in units if seconds % unit[1] == 0), ("s", 1))
+    return f"{seconds // size}{name}"
+
+
 def plural(count: int, noun: str) -> str:
     """`1 job`, `2 jobs`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
