@@ -13,13 +13,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tenure.core.errors import KeyConflict, StoreError, VersionConflict
 from tenure.core.job import NewJob
 from tenure.schedules.due import Due, due
 from tenure.schedules.schedule import SCHEDULES, Schedule
 from tenure.schedules.slot import slot_job
+from tenure.transaction import OpenTransaction
 
 if TYPE_CHECKING:
     from tenure.engine import Tenure
@@ -72,7 +73,7 @@ def _due(schedule: Schedule, now: datetime, most: int | None) -> Due:
 def _write(app: Tenure, schedule: Schedule, found: Due) -> Fired | None:
     terms = schedule.terms
     try:
-        with app.store.transaction() as tx:
+        with app.transaction() as tx:
             jobs = [_add(app, slot_job(app, schedule.name, terms, one), tx) for one in found.slots]
             new = tuple(job for job in jobs if job is not None)
             after = replace(
@@ -83,16 +84,16 @@ def _write(app: Tenure, schedule: Schedule, found: Due) -> Fired | None:
                 fired=schedule.fired + len(new),
                 dropped=schedule.dropped + found.dropped,
             )
-            app.store.records.put(after.to_record(), tx)
+            app.store.records.put(after.to_record(), tx.inner)
     except VersionConflict:
         return None
     return Fired(after, new, found.dropped)
 
 
-def _add(app: Tenure, job: NewJob, tx: Any) -> str | None:
+def _add(app: Tenure, job: NewJob, tx: OpenTransaction) -> str | None:
     """The new job's id; None where the slot has one already, whatever its payload was."""
     try:
-        [added] = app.store.jobs.add([job], tx)
+        [ref] = app.enqueue_many([job], tx=tx)
     except KeyConflict:
         return None
-    return added.id if added.created else None
+    return ref.id if ref.created else None
