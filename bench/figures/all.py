@@ -12,6 +12,7 @@ from bench.figures.grown import grown
 from bench.figures.latency import latency
 from bench.figures.memory import memory
 from bench.figures.order import order
+from bench.figures.punctual import punctual
 from bench.figures.scale import Scale
 from bench.figures.wal import wal
 from bench.result import Result
@@ -34,4 +35,5 @@ FIGURES: dict[str, Callable[[Scale], Result]] = {
     "memory": memory,
     "order": order,
     "fairness": fairness,
+    "punctual": punctual,
 }

@@ -17,8 +17,8 @@ from tenure.cli.enqueue import enqueue
 from tenure.cli.jobs import jobs
 from tenure.cli.migrate import migrate
 from tenure.cli.queues import queues
-from tenure.cli.tenants import tenants
 from tenure.cli.schedules import schedules
+from tenure.cli.tenants import tenants
 from tenure.cli.tick import tick
 from tenure.cli.worker import worker
 from tenure.cli.workers import workers
