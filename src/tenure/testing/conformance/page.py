@@ -87,7 +87,7 @@ def test_a_row_of_a_page_is_the_job_itself(store: Store) -> None:
 
     assert whole is not None
     [row] = store.jobs.page(JobFilter()).rows
-    assert row == replace(whole, payload=None, result=None)
+    assert row == replace(whole, payload=None, result=None, waits_for=None)
 
 
 def test_a_page_has_bounds(store: Store) -> None:
