@@ -16,6 +16,7 @@ pytest.register_assert_rewrite("tenure.testing.conformance")
 from tenure.stores.sql.store import SqlStore  # noqa: E402
 from tenure.testing.clock import ManualClock  # noqa: E402
 from tenure.testing.tempo import Tempo  # noqa: E402
+from tests.support.brokers import rabbitmq_from_environment, start_rabbitmq  # noqa: E402
 from tests.support.databases import (  # noqa: E402
     Databases,
     OpenStores,
@@ -53,6 +54,13 @@ def mysql() -> Iterator[Server]:
     """A MariaDB or MySQL server: the one that is named, else one of our own."""
     with serve(mysql_from_environment(), start_mariadb) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def rabbitmq() -> Iterator[Server]:
+    """A RabbitMQ: the one that is named, else one of our own."""
+    with serve(rabbitmq_from_environment(), start_rabbitmq) as broker:
+        yield broker
 
 
 @contextmanager

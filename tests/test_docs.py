@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import AliasChoices
 from pydantic_settings import BaseSettings
 
 from tenure import Settings
@@ -25,11 +26,10 @@ STEP = re.compile(r"^\| `([\w/]+\.py)` \| `([\w.]+)` \|", re.MULTILINE)
 @pytest.mark.parametrize("settings", [Settings, WorkerSettings])
 def test_every_setting_is_listed_with_its_default(settings: type[BaseSettings]) -> None:
     text = (DOCS / "settings.md").read_text()
-    prefix = str(settings.model_config["env_prefix"])
-
     for name, field in settings.model_fields.items():
-        row = re.search(rf"^\| `{prefix}{name.upper()}` \| ([^|]+) \|", text, re.MULTILINE)
-        assert row, f"{prefix}{name.upper()} is missing in docs/settings.md"
+        variable = variable_of(settings, name)
+        row = re.search(rf"^\| `{variable}` \| ([^|]+) \|", text, re.MULTILINE)
+        assert row, f"{variable} is missing in docs/settings.md"
         shown = row[1].strip().strip("`")
         if isinstance(field.default, float):
             assert shown == f"{field.default:g}", name
@@ -38,13 +38,26 @@ def test_every_setting_is_listed_with_its_default(settings: type[BaseSettings]) 
 
 
 def test_no_setting_is_listed_that_does_not_exist() -> None:
-    listed = set(
-        re.findall(r"^\| `((?:TENURE|WORKER)_\w+)` \|", (DOCS / "settings.md").read_text(), re.M)
-    )
-    known = {f"TENURE_{name.upper()}" for name in Settings.model_fields}
-    known |= {f"WORKER_{name.upper()}" for name in WorkerSettings.model_fields}
+    text = (DOCS / "settings.md").read_text()
+    listed = set(re.findall(r"^\| `((?:TENURE|WORKER|BPC)_\w+)` \|", text, re.M))
+    known = {
+        variable_of(settings, name)
+        for settings in (Settings, WorkerSettings)
+        for name in settings.model_fields
+    }
 
     assert listed == known
+
+
+def variable_of(settings: type[BaseSettings], name: str) -> str:
+    """A setting's variable: its prefix and name, or the whole name that it was given."""
+    match settings.model_fields[name].validation_alias:
+        case AliasChoices(choices=[first, *_]):
+            return str(first)
+        case None:
+            return f"{settings.model_config['env_prefix']}{name.upper()}"
+        case alias:
+            return str(alias)
 
 
 def steps() -> list[tuple[str, str]]:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The database servers that the tests start for themselves. Silent when nothing is missing.
-# A server named by TENURE_TEST_POSTGRES or TENURE_TEST_MYSQL is not needed here.
+# The servers that the tests start for themselves. Silent when nothing is missing.
+# A server named by TENURE_TEST_POSTGRES, _MYSQL or _RABBITMQ is not needed here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -23,10 +23,16 @@ has_mariadb() {
     command -v mariadbd >/dev/null && command -v mariadb-install-db >/dev/null
 }
 
+has_rabbitmq() {
+    [ -n "${TENURE_TEST_RABBITMQ:-}" ] && return
+    [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] && command -v epmd >/dev/null
+}
+
 find_missing() {
     missing=()
     has_postgres || missing+=(postgresql)
     has_mariadb || missing+=(mariadb-server)
+    has_rabbitmq || missing+=(rabbitmq-server)
 }
 
 find_missing
@@ -35,14 +41,15 @@ if ./apt-install.sh "${missing[@]}"; then find_missing; fi
 [ "${#missing[@]}" -eq 0 ] && exit 0
 
 {
-    echo "The tests start database servers of their own, and these are missing:"
+    echo "The tests start servers of their own, and these are missing:"
     for package in "${missing[@]}"; do
         case $package in
             postgresql) echo "  PostgreSQL $OLDEST_POSTGRES or newer   apt-get install postgresql" ;;
             mariadb-server) echo "  MariaDB                  apt-get install mariadb-server" ;;
+            rabbitmq-server) echo "  RabbitMQ                 apt-get install rabbitmq-server" ;;
         esac
     done
-    echo "Or name running servers in TENURE_TEST_POSTGRES and TENURE_TEST_MYSQL."
+    echo "Or name running servers in TENURE_TEST_POSTGRES, TENURE_TEST_MYSQL and TENURE_TEST_RABBITMQ."
 } >&2
 if [ "${CI:-}" = true ]; then exit 1; fi
 echo "Going on without them: their tests will be skipped." >&2

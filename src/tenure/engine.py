@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from tenure.core.signals import Signals
 from tenure.handlers import Handler, HandlerOptions, Registry, RunsIn, described
 from tenure.insight import Insight
 from tenure.operator import Operator
-from tenure.options import Options
+from tenure.options import Options, take_place
 from tenure.running import RunningJob
 from tenure.schedules import Schedules
 from tenure.settings import Settings
@@ -27,7 +26,8 @@ from tenure.stores import open_store
 from tenure.stores.contract import Added, Change, Move, Store
 from tenure.tenants import Tenants
 from tenure.transaction import OpenTransaction, check_inside, open_here
-from tenure.waiting import check_off_loop, pauses
+from tenure.waiting import check_off_loop
+from tenure.waits import Waits
 
 P = ParamSpec("P")
 
@@ -97,6 +97,7 @@ class Tenure:
         self.insight = Insight(self.store)
         self.operator = Operator(self.store, self.signals)
         self.tenants = Tenants(self.store)
+        self.waits = Waits(self.store, self.signals)
 
     def job(
         self,
@@ -147,30 +148,35 @@ class Tenure:
 
     def enqueue(self, kind: str, payload: Any = None, **options: Unpack[Options]) -> JobRef:
         """Add one job by name; durable when this returns, or with `tx` part of your transaction."""
-        tx = options.pop("tx", None)
-        return self.enqueue_many([self.new(kind, payload, **options)], tx=tx)[0]
+        place = take_place(options)
+        return self.enqueue_many([self.new(kind, payload, **options)], **place)[0]
 
-    def enqueue_many(self, jobs: Iterable[NewJob], *, tx: Any = None) -> list[JobRef]:
+    def enqueue_many(
+        self, jobs: Iterable[NewJob], *, tx: Any = None, notify: str | None = None
+    ) -> list[JobRef]:
         """Add many, all or none: `app.enqueue_many([render.new(invoice_id=n) for n in ids])`."""
         check_off_loop("enqueue()", "await enqueue_async()")
         check_inside(tx)
-        return self._added(self.store.jobs.add(list(jobs), getattr(tx, "inner", tx)), tx)
+        inner = getattr(tx, "inner", tx)
+        return self._added(self.store.jobs.add(list(jobs), inner, notify=notify), tx)
 
     async def enqueue_async(
         self, kind: str, payload: Any = None, **options: Unpack[Options]
     ) -> JobRef:
         """Add one job from a coroutine; `tx` may be an async connection or session."""
-        tx = options.pop("tx", None)
-        return (await self.enqueue_many_async([self.new(kind, payload, **options)], tx=tx))[0]
+        place = take_place(options)
+        return (await self.enqueue_many_async([self.new(kind, payload, **options)], **place))[0]
 
-    async def enqueue_many_async(self, jobs: Iterable[NewJob], *, tx: Any = None) -> list[JobRef]:
+    async def enqueue_many_async(
+        self, jobs: Iterable[NewJob], *, tx: Any = None, notify: str | None = None
+    ) -> list[JobRef]:
         """Add many from a coroutine, all or none."""
         check_inside(tx)
-        inner = getattr(tx, "inner", tx)
+        inner, jobs = getattr(tx, "inner", tx), list(jobs)
         if inner is not tx and not self.store.is_async(inner):
-            added = await asyncio.to_thread(self.store.jobs.add, list(jobs), inner)
+            added = await asyncio.to_thread(self.store.jobs.add, jobs, inner, notify=notify)
         else:
-            added = await self.store.jobs.add_async(list(jobs), inner)
+            added = await self.store.jobs.add_async(jobs, inner, notify=notify)
         return self._added(added, tx)
 
     @contextmanager
@@ -196,19 +202,11 @@ class Tenure:
     def wait(self, job: str | JobRef, seconds: float = 15.0) -> Job:
         """The job as soon as it is final, or as it is when the time is over."""
         check_off_loop("wait()", "await wait_async()")
-        for pause in pauses(seconds):
-            if (found := self.get(job)).state.final:
-                return found
-            time.sleep(pause)
-        return self.get(job)
+        return self.waits.wait(_id(job), seconds)
 
     async def wait_async(self, job: str | JobRef, seconds: float = 15.0) -> Job:
         """The same from a coroutine; no connection is held while it waits."""
-        for pause in pauses(seconds):
-            if (found := await asyncio.to_thread(self.get, job)).state.final:
-                return found
-            await asyncio.sleep(pause)
-        return await asyncio.to_thread(self.get, job)
+        return await self.waits.wait_async(_id(job), seconds)
 
     def cancel(self, job: str | JobRef, actor: str = "operator") -> Job:
         """A waiting job ends at once; a running one is asked to stop."""
@@ -229,7 +227,8 @@ class Tenure:
         return refs
 
     def close(self) -> None:
-        """Close idle connections; the next use opens new ones."""
+        """Answer all who wait, close idle connections; the next use opens new ones."""
+        self.waits.close()
         self.store.close()
 
 

@@ -16,7 +16,7 @@ from tenure.codec import EMPTY, encode, fitting
 from tenure.core.errors import ArgumentsError, OptionError, UnknownKind
 from tenure.core.job import NewJob
 from tenure.core.retry import RetryPolicy
-from tenure.options import Options, check_name, new_job
+from tenure.options import PLACING, Options, check_name, new_job, place_of
 from tenure.running import RunningJob, current_job
 
 if TYPE_CHECKING:
@@ -140,19 +140,19 @@ class Bound(Generic[P]):
 
     def new(self, *args: P.args, **kwargs: P.kwargs) -> NewJob:
         """A job to pass to `enqueue_many`."""
-        if "tx" in self.options:
+        if not PLACING.isdisjoint(self.options):
             raise OptionError("a job made with new() gets its tx in enqueue_many(..., tx=...)")
         return self._new(args, kwargs)
 
     def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> JobRef:
         """Add a job; returns when it is durable, or with `tx` when it is in the transaction."""
-        new, tx = self._new(args, kwargs), self.options.get("tx")
-        return self.handler.app.enqueue_many([new], tx=tx)[0]
+        new = self._new(args, kwargs)
+        return self.handler.app.enqueue_many([new], **place_of(self.options))[0]
 
     async def enqueue_async(self, *args: P.args, **kwargs: P.kwargs) -> JobRef:
         """The same from a coroutine."""
-        new, tx = self._new(args, kwargs), self.options.get("tx")
-        return (await self.handler.app.enqueue_many_async([new], tx=tx))[0]
+        new = self._new(args, kwargs)
+        return (await self.handler.app.enqueue_many_async([new], **place_of(self.options)))[0]
 
     def _new(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NewJob:
         handler = self.handler

@@ -55,6 +55,7 @@ class Options(TypedDict, total=False):
     after: Any
     after_failure: AfterFailure | str
     tx: Any
+    notify: str | None
 
 
 KNOWN = Options.__optional_keys__
@@ -68,8 +69,35 @@ PLAIN = (
 
 
 CHANGING = frozenset(
-    {"key", "key_mode", "key_window", "run_at", "expires", "ordering_key", "after", "tx"}
+    {"key", "key_mode", "key_window", "run_at", "expires", "ordering_key", "after", "tx", "notify"}
 )
+PLACING = frozenset({"tx", "notify"})
+IN_TRANSACTION = "transaction"
+
+
+class Place(TypedDict):
+    """Where a job is added, and who says so: what `enqueue` keeps to itself."""
+
+    tx: Any
+    notify: str | None
+
+
+def place_of(options: Options) -> Place:
+    """The transaction; `notify="transaction"` is for one that we do not see commit."""
+    tx, notify = options.get("tx"), options.get("notify")
+    if notify not in (None, IN_TRANSACTION):
+        raise OptionError(f"notify must be {IN_TRANSACTION!r} or None, not {notify!r}")
+    if notify is not None and tx is None:
+        raise OptionError("notify='transaction' needs tx: without one workers are told anyway")
+    return Place(tx=tx, notify=notify)
+
+
+def take_place(options: Options) -> Place:
+    """The same, and the options no longer hold it."""
+    place = place_of(options)
+    options.pop("tx", None)
+    options.pop("notify", None)
+    return place
 
 
 def new_job(kind: str, payload: str, options: Options) -> NewJob:

@@ -21,10 +21,11 @@ from tenure.core.signals import Signals
 from tenure.stores import open_store
 from tenure.stores.contract import Capability, ClaimRequest
 from tenure.stores.postgres.listen import queues_in
-from tenure.stores.postgres.notify import SPACING_SECONDS, payload_of
+from tenure.stores.postgres.notify import payload_of
 from tenure.stores.sql.statement import Rows, Statement
 from tenure.stores.sql.store import SqlStore
 from tenure.stores.wake import WakeOptions
+from tenure.triggers.speaker import SPACING_SECONDS
 from tests.support.databases import ServerDatabases
 from tests.support.until import until
 

@@ -84,7 +84,7 @@ class Server:
         execute(self.admin_url, f"DROP DATABASE IF EXISTS {urlsplit(url).path.strip('/')}{force}")
 
     def restart(self, immediate: bool = True) -> None:
-        raise RuntimeError("a server named by TENURE_TEST_POSTGRES or _MYSQL cannot be restarted")
+        raise RuntimeError("a server named by TENURE_TEST_... cannot be restarted")
 
     def stop(self) -> None:
         """Nothing: whoever started it stops it."""
@@ -102,9 +102,9 @@ class PrivateServer(Server):
     watchdog: subprocess.Popen[bytes] = field(init=False)
 
     def start(self) -> Self:
-        self.process = _spawn(self.command, self.home, SERVER_USER)
+        self.process = spawn(self.command, self.home, SERVER_USER)
         watched = [str(os.getpid()), str(self.process.pid), str(self.home)]
-        self.watchdog = _spawn([sys.executable, "-c", WATCHDOG, *watched], self.home, None)
+        self.watchdog = spawn([sys.executable, "-c", WATCHDOG, *watched], self.home, None)
         self._wait_until_ready()
         return self
 
@@ -146,7 +146,7 @@ def mysql_from_environment() -> Server | None:
 def start_postgres(folder: Path) -> PrivateServer:
     """Start a PostgreSQL with its data in `folder`, which comes from `server_folder`."""
     programs = _postgres_programs()
-    home, port = _make_home(folder / "postgres"), _free_port()
+    home, port = make_home(folder / "postgres"), free_port()
     data = ["-D", str(home / "data")]
     _run([programs / "initdb", *data, "-Upostgres", "-Atrust", "-EUTF8", "--no-locale"], home)
     network = ["--listen_addresses=127.0.0.1", f"--port={port}", "-k", str(home)]
@@ -164,7 +164,7 @@ def start_postgres(folder: Path) -> PrivateServer:
 def start_mariadb(folder: Path) -> PrivateServer:
     """Start a MariaDB with its data in `folder`, which comes from `server_folder`."""
     daemon, install = _mariadb_program("mariadbd"), _mariadb_program("mariadb-install-db")
-    home, port = _make_home(folder / "mariadb"), _free_port()
+    home, port = make_home(folder / "mariadb"), free_port()
     data = ["--no-defaults", f"--datadir={home / 'data'}"]
     _run([install, *data, "--auth-root-authentication-method=normal", "--skip-test-db"], home)
     network = ["--bind-address=127.0.0.1", f"--port={port}", f"--socket={home / 'socket'}"]
@@ -196,7 +196,7 @@ def execute(url: str, statement: str) -> None:
         connection.exec_driver_sql(statement)
 
 
-def _spawn(command: Command, home: Path, user: User | None) -> subprocess.Popen[bytes]:
+def spawn(command: Command, home: Path, user: User | None) -> subprocess.Popen[bytes]:
     """Start a process in a session of its own, so that Ctrl-C in a terminal does not reach it."""
     with (home / "log").open("ab") as log:
         return subprocess.Popen(
@@ -213,18 +213,18 @@ def _spawn(command: Command, home: Path, user: User | None) -> subprocess.Popen[
 
 
 def _run(command: Command, home: Path) -> None:
-    if _spawn(command, home, SERVER_USER).wait(PATIENCE_SECONDS) != 0:
+    if spawn(command, home, SERVER_USER).wait(PATIENCE_SECONDS) != 0:
         raise ServerFailed(command[0], home)
 
 
-def _make_home(home: Path) -> Path:
+def make_home(home: Path) -> Path:
     home.mkdir()
     if SERVER_USER:
         os.chown(home, SERVER_USER.pw_uid, SERVER_USER.pw_gid)
     return home
 
 
-def _free_port() -> int:
+def free_port() -> int:
     # Not the shared generator: a seeded test would ask for the same port as its neighbour.
     for port in random.SystemRandom().sample(PORTS, k=100):
         with socket.socket() as candidate, suppress(OSError):

@@ -120,3 +120,33 @@ def test_work_enqueued_by_the_work_belongs_to_the_same_tick(app: Tenure) -> None
     count.enqueue(5)
 
     assert Worker(app).tick().processed == 6
+
+
+def test_ticks_share_the_tenants_by_shard(app: Tenure) -> None:
+    @app.job("x")
+    async def handler(job: RunningJob) -> None:
+        """Nothing."""
+
+    app.enqueue_many([app.new("x", tenant=f"t{n}") for n in range(40)])
+    done = []
+    for index in range(4):
+        settings = WorkerSettings(tick_shard_index=index, tick_shard_count=4)
+        done.append(Worker(app, settings=settings).tick().processed)
+
+    assert sum(done) == 40
+    assert all(0 < part < 40 for part in done)
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({"tick_shard_index": 4, "tick_shard_count": 4}, "WORKER_TICK_SHARD_INDEX is 4"),
+        ({"tick_shard_count": 4}, "WORKER_TICK_SHARD_INDEX and WORKER_TICK_SHARD_COUNT go"),
+        ({"tick_shard_index": 0}, "WORKER_TICK_SHARD_INDEX and WORKER_TICK_SHARD_COUNT go"),
+        ({"tick_shard_index": -1, "tick_shard_count": 2}, "greater than or equal to 0"),
+        ({"tick_shard_index": 0, "tick_shard_count": 257}, "less than or equal to 256"),
+    ],
+)
+def test_a_shard_that_cannot_be_is_refused(values: dict[str, int], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        WorkerSettings(**values)  # type: ignore[arg-type]

@@ -98,6 +98,11 @@ def _settings(error: ValidationError) -> str:
     """`VARIABLE: problem`, for each."""
     found = []
     for one in error.errors(include_url=False, include_input=False, include_context=False):
-        name = f"{PREFIXES[error.title]}{one['loc'][0]}".upper() if one["loc"] else "settings"
+        name = _variable(error.title, str(one["loc"][0])) if one["loc"] else "settings"
         found.append(f"{name}: {one['msg']}")
     return "; ".join(found)
+
+
+def _variable(settings: str, field: str) -> str:
+    """A field's name with the prefix of its settings; some have a whole name of their own."""
+    return field if field.isupper() else f"{PREFIXES[settings]}{field}".upper()

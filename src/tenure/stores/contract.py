@@ -19,6 +19,7 @@ from tenure.core.lease import ClaimedJob, Lease
 from tenure.core.page import Page
 from tenure.core.retention import Purged
 from tenure.core.settlement import Settlement
+from tenure.core.shard import Shard
 from tenure.core.shares import Weights
 from tenure.stores.beside import LockStore, QueueStore, RecordStore, StepStore
 from tenure.stores.wake import Wakes
@@ -48,7 +49,8 @@ class ClaimRequest:
     """Who asks, for which kinds, how many slots are free in each queue, what tenants weigh.
 
     `woken` names queues that are said to have got due jobs: a hint where to look first. A
-    `thorough` claim looks everywhere, whatever that costs; another may put a dear look off.
+    `thorough` claim looks everywhere, whatever that costs; another may put a dear look off. With a
+    `shard` only its tenants' jobs are taken.
     """
 
     owner: str
@@ -58,6 +60,11 @@ class ClaimRequest:
     weights: Weights = field(default_factory=dict)
     woken: Collection[str] = ()
     thorough: bool = False
+    shard: Shard | None = None
+
+    def may_take(self, tenant: str) -> bool:
+        """Whether this tenant's jobs are for us."""
+        return self.shard is None or self.shard.has(tenant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +168,18 @@ class Transaction(Protocol):
 class JobStore(Protocol):
     """Jobs. Every write takes an optional transaction; times are the store's own clock."""
 
-    def add(self, jobs: Sequence[NewJob], tx: Any = None) -> list[Added]:
-        """All or none (1, 5, 6). `tx` may be a Transaction or a driver's own open connection."""
+    def add(
+        self, jobs: Sequence[NewJob], tx: Any = None, *, notify: str | None = None
+    ) -> list[Added]:
+        """All or none (1, 5, 6). `tx` may be a Transaction or a driver's own open connection.
+
+        Workers are told after the commit, where that can be known; with `notify` by `tx` itself.
+        """
         ...
 
-    async def add_async(self, jobs: Sequence[NewJob], tx: Any = None) -> list[Added]:
+    async def add_async(
+        self, jobs: Sequence[NewJob], tx: Any = None, *, notify: str | None = None
+    ) -> list[Added]:
         """The same from a coroutine: by itself, or in a transaction of an async driver."""
         ...
 
@@ -251,7 +265,9 @@ class Store(Protocol):
 
     @property
     def wakes(self) -> Wakes:
-        """Who is told of due jobs; between processes only with the capability `wake_ups`."""
+        """Who is told of due jobs and of ended ones; between processes only with the capability
+        `wake_ups`.
+        """
         ...
 
     @property
@@ -281,6 +297,10 @@ class Store(Protocol):
 
     def now(self) -> datetime:
         """The store's clock."""
+        ...
+
+    def look(self, ids: Sequence[str]) -> dict[str, Job]:
+        """Many jobs at once, with payload and result, by id; those that there are."""
         ...
 
     def transaction(self) -> AbstractContextManager[Any]:

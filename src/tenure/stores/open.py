@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from tenure.core.clock import Clock
 from tenure.core.errors import StoreError, UrlError
+from tenure.stores.endings import Endings
 from tenure.stores.sql.dialect import Dialect
 from tenure.stores.sql.store import SqlStore
 from tenure.stores.wake import Complaints, WakeOptions, Wakes
@@ -52,7 +53,20 @@ def dialect_of(url: str) -> Dialect:
 
 
 def _wakes(dialect: Dialect, options: WakeOptions) -> Wakes:
-    """Only PostgreSQL carries wake-ups between processes."""
+    """PostgreSQL carries wake-ups between processes by itself, a broker beside any database."""
+    wakes = _by_database(dialect, options)
+    if options.broker is None:
+        return wakes
+    from tenure.triggers.rabbitmq import RabbitListener, RabbitSender, check_url
+
+    check_url(options.broker.url)
+    sender = RabbitSender(options.broker, Complaints(options.signals))
+    wakes.senders += (sender,)
+    wakes.listeners += (RabbitListener(options.broker, sender.is_own),)
+    return wakes
+
+
+def _by_database(dialect: Dialect, options: WakeOptions) -> Wakes:
     if dialect.name != "postgres" or not options.channel:
         return Wakes()
     from tenure.stores.postgres.dialect import PostgresDialect
@@ -62,8 +76,19 @@ def _wakes(dialect: Dialect, options: WakeOptions) -> Wakes:
     listened = dialect if options.listen_url is None else dialect_of(options.listen_url)
     if not isinstance(listened, PostgresDialect):
         raise UrlError("TENURE_LISTEN_URL needs to be a postgresql:// URL like the database's")
-    sender = Notifier(dialect.connect, options.channel, Complaints(options.signals))
-    return Wakes(sender, PostgresListener(listened.url, options.channel, sender.is_own))
+
+    def speaker(channel: str) -> Notifier:
+        return Notifier(dialect.connect, channel, Complaints(options.signals))
+
+    name, url = options.channel, listened.url
+    due, asks, answers = speaker(name), speaker(f"{name}_wait"), speaker(f"{name}_done")
+    endings = Endings(asks, answers, PostgresListener(url, f"{name}_done", answers.is_own))
+    listener = PostgresListener(url, name, due.is_own)
+    listener.beside = {f"{name}_wait": endings.asked}
+    listener.greets = f"{name}_done"
+    wakes = Wakes([due], [listener])
+    wakes.inside, wakes.endings = due.inside, endings
+    return wakes
 
 
 def _sqlite(url: str, rest: str) -> Dialect:

@@ -15,6 +15,7 @@ from tenure.insight import Insight
 from tenure.operator import Operator
 from tenure.stores import open_store
 from tenure.stores.contract import Store
+from tenure.waits import Waits
 from tenure.worker import Worker
 
 
@@ -30,6 +31,7 @@ def on_temporary_database(
     try:
         yield app
     finally:
+        app.waits.close()
         store.close()
         _point(app, kept, kept_url)
 
@@ -38,6 +40,7 @@ def _point(app: Tenure, store: Store, url: str) -> None:
     app.store, app.url = store, url
     app.insight = Insight(store)
     app.operator = Operator(store, app.signals)
+    app.waits = Waits(store, app.signals)
 
 
 def run_until_idle(app: Tenure, *, concurrency: int | None = None) -> int:

@@ -33,7 +33,7 @@ class Alarm:
         self._asked = False
         self._taken_at = 0.0
         self._later: asyncio.TimerHandle | None = None
-        self.listening = False
+        self.listening: set[object] = set()
 
     def heard(self, queues: Collection[str]) -> None:
         """These may have got due jobs. Any thread may call it."""

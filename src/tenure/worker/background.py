@@ -54,24 +54,25 @@ def _after_errors(errors: int, pace: Pace) -> float:
 
 
 async def keep_listening(
-    listener: Listener | None, alarm: Alarm, signals: Signals, stop: asyncio.Event
+    listener: Listener, alarm: Alarm, signals: Signals, stop: asyncio.Event
 ) -> None:
     """Hear the wake-ups of other processes, and again after a break; polling goes on anyway."""
     complaints, breaks = Complaints(signals), 0
 
     def begun() -> None:
         nonlocal breaks
-        breaks, alarm.listening = 0, True
+        breaks = 0
+        alarm.listening.add(listener)
         signals.emit("worker.listening")
         alarm.heard([EVERY_QUEUE])  # what was said meanwhile, nobody repeats
 
-    while listener is not None and not stop.is_set():
+    while not stop.is_set():
         try:
             await listener.listen(alarm.heard, begun)
         except Exception as error:
             complaints.make(error, "listen")
         finally:
-            alarm.listening = False
+            alarm.listening.discard(listener)
         breaks += 1
         await pause(stop, min(FIRST_ERROR_PAUSE * 2.0 ** min(breaks - 1, 20), LONGEST_DEAF))
 

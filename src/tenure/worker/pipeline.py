@@ -14,6 +14,7 @@ from tenure.core.lease import ClaimedJob
 from tenure.core.outcome import Ending, Raised, Released
 from tenure.core.retry import Exponential
 from tenure.core.settlement import Settlement, decide
+from tenure.core.shard import Shard
 from tenure.core.shares import NO_WEIGHTS, Weights
 from tenure.engine import Tenure
 from tenure.handlers import RunsIn
@@ -38,9 +39,10 @@ QUEUED = State.QUEUED
 class Pipeline:
     """Claims, runs and settles on one event loop; the store is called from two threads."""
 
-    def __init__(self, app: Tenure, owner: str, slots: Slots) -> None:
+    def __init__(self, app: Tenure, owner: str, slots: Slots, shard: Shard | None = None) -> None:
         self._app = app
         self._owner = owner
+        self._shard = shard
         self._slots = slots
         self._loop = asyncio.get_running_loop()
         self._store_threads = Threads(2, "tenure-store")
@@ -57,6 +59,7 @@ class Pipeline:
         self._settler.carried = app.store.fused
         self._settler.settled = self._forget
         self._settler.quiet = self._changed.set
+        self._settler.ended = app.store.wakes.endings.finished
         places = {RunsIn.THREAD: self._in_handler_thread, RunsIn.PROCESS: self._processes.run}
         self._serving = Serving(slots, app.signals, places, self._done)
         self._working = self._serving.working
@@ -189,9 +192,11 @@ class Pipeline:
             weights=self.weights,
             woken=woken,
             thorough=thorough,
+            shard=self._shard,
         )
         asked_at = time.monotonic()
         claim = await self._exchange(request)
+        self._settler.ended([job_id for job_id, _, _ in claim.ended])
         for job_id, state, reason in claim.ended:
             self._app.signals.emit("job.ended", id=job_id, state=state, reason=reason)
         trusted = self.heartbeat.trusted_until(asked_at)
@@ -263,6 +268,7 @@ class Pipeline:
             lease = current.claimed.lease
             self._forget(lease.job_id, lease.fence)
             self._app.signals.emit("job.let_go", id=lease.job_id, settled=current.job.settled)
+            self._settler.ended([lease.job_id])
         else:
             settlement = _decided(current, ending)
             self._settler.put(settlement, current.job.take_news())

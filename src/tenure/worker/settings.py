@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from tenure.core.pace import Pace
+from tenure.core.shard import BUCKETS, Shard
 
 DAY_MS = 86_400_000
 
@@ -27,7 +28,10 @@ class WorkerSettings(BaseSettings):
     idle_backoff_jitter_ms: int = Field(default=500, ge=0, le=DAY_MS)
     tick_loop_error_backoff_ms: int = Field(default=30_000, ge=1, le=DAY_MS)
     tick_loop_max_jitter_ms: int = Field(default=2_000, ge=0, le=DAY_MS)
+    tick_shard_index: int | None = Field(default=None, ge=0)
+    tick_shard_count: int | None = Field(default=None, ge=1, le=BUCKETS)
     shutdown_timeout_ms: int = Field(default=30_000, ge=0, le=DAY_MS)
+    api_service_token: SecretStr | None = Field(default=None, min_length=16)
 
     @field_validator("tick_runners", mode="before")
     @classmethod
@@ -42,6 +46,25 @@ class WorkerSettings(BaseSettings):
         if self.idle_backoff_min_ms > self.idle_backoff_max_ms:
             raise ValueError("WORKER_IDLE_BACKOFF_MIN_MS is larger than WORKER_IDLE_BACKOFF_MAX_MS")
         return self
+
+    @model_validator(mode="after")
+    def _whole_shard(self) -> WorkerSettings:
+        index, count = self.tick_shard_index, self.tick_shard_count
+        if (index is None) is not (count is None):
+            raise ValueError("WORKER_TICK_SHARD_INDEX and WORKER_TICK_SHARD_COUNT go together")
+        if index is not None and count is not None and index >= count:
+            raise ValueError(
+                f"WORKER_TICK_SHARD_INDEX is {index}, but WORKER_TICK_SHARD_COUNT is {count}: "
+                f"the shards are 0 to {count - 1}"
+            )
+        return self
+
+    @property
+    def shard(self) -> Shard | None:
+        """Whose jobs are taken; everybody's where nothing is said."""
+        if self.tick_shard_index is None or self.tick_shard_count is None:
+            return None
+        return Shard(self.tick_shard_index, self.tick_shard_count)
 
     @property
     def pace(self) -> Pace:

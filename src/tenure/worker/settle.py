@@ -17,6 +17,7 @@ from tenure.worker.news import write_news
 BATCH = 1_000
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 5.0
+QUEUED = State.QUEUED
 InThread = Callable[..., Awaitable[Any]]
 
 
@@ -29,6 +30,7 @@ class Settler:
         self._in_thread = in_thread
         self.settled: Callable[[str, int], None] = lambda job_id, fence: None
         self.quiet: Callable[[], None] = lambda: None
+        self.ended: Callable[[list[str]], None] = lambda ids: None
         self.carried = False
         self._carrying = False
         self._unknown = False
@@ -164,6 +166,7 @@ class Settler:
         return frozenset(found)
 
     def _tell(self, batch: list[Settlement], applied: frozenset[str]) -> None:
+        self.ended([item.lease.job_id for item in batch if item.state is not QUEUED])
         heard = self._signals.heard("job.settled")
         for item in batch:
             self.settled(item.lease.job_id, item.lease.fence)

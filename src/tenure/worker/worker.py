@@ -57,6 +57,9 @@ class Worker:
         self._hurry: asyncio.Event | None = None
         self._thread: threading.Thread | None = None
         self._ready = threading.Event()
+        self._started = asyncio.Event()
+        self._task: asyncio.Future[None] | None = None
+        self._refused: Exception | None = None
 
     def run(self) -> None:
         """Work until SIGINT or SIGTERM; a second signal gives everything back at once."""
@@ -66,6 +69,10 @@ class Worker:
         """One tick within the budgets of the settings, then stop."""
         report: TickReport = run_loop(self._one_tick)
         return report
+
+    async def tick_async(self) -> TickReport:
+        """The same on the running loop."""
+        return await self._one_tick()
 
     def run_until_idle(self) -> int:
         """Run whatever is due, and what that enqueues, until nothing is; says how many."""
@@ -78,11 +85,11 @@ class Worker:
                 self._loop.call_soon_threadsafe(self._asked_to_stop)
 
     def __enter__(self) -> Worker:
-        self._thread = threading.Thread(
-            target=run_loop, args=(self._embedded,), name="tenure-worker", daemon=True
-        )
+        self._thread = threading.Thread(target=self._serve, name="tenure-worker", daemon=True)
         self._thread.start()
         self._ready.wait()
+        if self._refused is not None:
+            raise self._refused
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -90,8 +97,38 @@ class Worker:
         if self._thread is not None:
             self._thread.join()
 
+    def _serve(self) -> None:
+        try:
+            run_loop(self._embedded)
+        except Exception as error:
+            if self._ready.is_set():
+                raise
+            self._refused = error
+            self._ready.set()
+
+    async def __aenter__(self) -> Worker:
+        """Works on the running loop meanwhile: for an app's own lifespan."""
+        self._started = asyncio.Event()
+        self._task = asyncio.ensure_future(self._embedded())
+        started = asyncio.ensure_future(self._started.wait())
+        try:
+            await asyncio.wait({self._task, started}, return_when=asyncio.FIRST_COMPLETED)
+        except BaseException:
+            self._task.cancel()
+            raise
+        finally:
+            started.cancel()
+        if self._task.done():
+            self._task.result()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.stop()
+        if self._task is not None:
+            await self._task
+
     async def run_async(self) -> None:
-        """Work on the running loop until `stop` is called: for an app's own lifespan."""
+        """Work on the running loop until `stop` is called."""
         await self._embedded()
 
     async def _foreground(self) -> None:
@@ -106,6 +143,8 @@ class Worker:
 
     async def _embedded(self) -> None:
         async with self._working() as pipeline:
+            for listener in self.app.store.wakes.listeners:
+                await listener.check()
             app, settings, stop = self.app, self.settings, self._stopping()
             steps = self._steps(pipeline)
             others = [step for step in steps if step.name not in (JOBS, PRUNING)]
@@ -119,18 +158,21 @@ class Worker:
             jobs = asyncio.ensure_future(
                 keep_working(pipeline, settings, app.signals, app.settings.poll_seconds)
             )
-            listening = asyncio.ensure_future(
-                keep_listening(app.store.wakes.listener, pipeline.alarm, app.signals, stop)
-            )
+            listening = [
+                asyncio.ensure_future(keep_listening(one, pipeline.alarm, app.signals, stop))
+                for one in app.store.wakes.listeners
+            ]
             self._ready.set()
+            self._started.set()
             try:
                 await stop.wait()
             finally:
                 stop.set()
                 app.signals.emit("worker.stopping", id=self.id, running=pipeline.running)
                 pipeline.stop()
-                listening.cancel()
-                await asyncio.wait({jobs, beside, *timely, listening}, timeout=5)
+                for one in listening:
+                    one.cancel()
+                await asyncio.wait({jobs, beside, *timely, *listening}, timeout=5)
                 await asyncio.wait({pruning}, timeout=1)
 
     async def _keep_pruning(self, steps: list[Step], stop: asyncio.Event) -> None:
@@ -156,7 +198,7 @@ class Worker:
         """A pipeline at work. However the block ends, its jobs are finished or given back."""
         self._loop = asyncio.get_running_loop()
         self._stop, self._hurry = asyncio.Event(), asyncio.Event()
-        pipeline = Pipeline(self.app, self.id, self._slots)
+        pipeline = Pipeline(self.app, self.id, self._slots, self.settings.shard)
         pipeline.heartbeat.sign_in = lambda: self._sign_in(pipeline)
         unsubscribe = self.app.store.wakes.subscribe(pipeline.alarm.heard)
         await asyncio.to_thread(self._try, self._sign_in, pipeline)
@@ -204,7 +246,7 @@ class Worker:
             "queues": dict(self._slots.capacity),
             "running": pipeline.running,
             "started_at": self._started_at,
-            "listening": pipeline.alarm.listening,
+            "listening": bool(pipeline.alarm.listening),
         }
         self.app.store.records.upsert(Record(collection=WORKERS, name=self.id, data=data))
         pipeline.weights = self.app.tenants.weights()

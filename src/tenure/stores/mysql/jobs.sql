@@ -124,7 +124,7 @@ SELECT name FROM tenure_queues WHERE paused = 1
 -- name: overdue_leases
 -- Running jobs whose holder went silent and that this worker may take, bury or cancel. A row that
 -- somebody has locked is being renewed, settled or recovered at this moment.
-SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, queue
+SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, queue, tenant
 FROM tenure_jobs FORCE INDEX (tenure_jobs_leased)
 WHERE running_until < {now} - :waited AND running_until >= {now} - :back
     AND (attempt >= max_attempts OR cancel_requested = 1 OR (kind IN :kinds AND queue IN :queues))

@@ -17,22 +17,36 @@ from tenure.stores.postgres.dialect import DEFAULTS
 from tenure.stores.wake import Heard
 
 LISTEN = sql.SQL("LISTEN {}")
+GREET = sql.SQL("""NOTIFY {}, '[""]'""")
 
 
 class PostgresListener:
-    """See `tenure.stores.wake.Listener`. What a notification says is a hint and never trusted."""
+    """See `tenure.stores.wake.Listener`. What a notification says is a hint and never trusted.
+
+    `beside` are other channels, each with somebody who hears what is said there; `greets` is one on
+    which we say that we have come.
+    """
 
     def __init__(self, url: str, channel: str, is_own: Callable[[int], bool]) -> None:
         self._url = url
-        self._channel = sql.Identifier(channel)
+        self._channel = channel
         self._is_own = is_own
+        self.beside: dict[str, Heard] = {}
+        self.greets: str | None = None
+
+    async def check(self) -> None:
+        """Nothing that the store's own connections do not find."""
 
     async def listen(self, heard: Heard, begun: Callable[[], None]) -> None:
         """Until cancelled; raises when the connection breaks."""
         settings: dict[str, Any] = {**DEFAULTS, **conninfo_to_dict(self._url)}
         connection = await psycopg.AsyncConnection.connect(**settings, autocommit=True)
         try:
-            await connection.execute(LISTEN.format(self._channel))
+            for channel in self.beside:
+                await connection.execute(LISTEN.format(sql.Identifier(channel)))
+            if self.greets is not None:
+                await connection.execute(GREET.format(sql.Identifier(self.greets)))
+            await connection.execute(LISTEN.format(sql.Identifier(self._channel)))
             begun()
             await self._read(connection.pgconn, heard)
         finally:
@@ -67,7 +81,9 @@ class PostgresListener:
         connection.consume_input()
         payloads: set[bytes] = set()
         while (notice := connection.notifies()) is not None:
-            if not self._is_own(notice.be_pid):
+            if (heard := self.beside.get(notice.relname.decode())) is not None:
+                heard(queues_in(notice.extra))
+            elif not self._is_own(notice.be_pid):
                 payloads.add(notice.extra)
         return {queue for payload in payloads for queue in queues_in(payload)}
 

@@ -135,6 +135,13 @@ def _outside_transaction(connection: Any) -> bool:
             return False
 
 
+def committed_at_once(connection: Any) -> bool:
+    """Whether what was run on it just now was a transaction of its own, and is over."""
+    if library(connection) == "asyncpg":
+        return not connection.is_in_transaction()
+    return _outside_transaction(connection)
+
+
 @asynccontextmanager
 async def adopt_async(database: Database, tx: Any) -> AsyncIterator[AsyncExecutor]:
     """An executor on an async connection; a plain one is used as it is."""
@@ -185,6 +192,10 @@ class AsyncpgExecutor:
         found = await self._connection.fetch(text, *(values[name] for name in names))
         return [tuple(row) for row in found]
 
+    async def execute(self, sql: str) -> None:
+        """Words without values."""
+        await self._connection.execute(sql)
+
 
 class PsycopgAsyncExecutor:
     """psycopg's AsyncConnection."""
@@ -201,6 +212,10 @@ class PsycopgAsyncExecutor:
         async with self._connection.cursor(row_factory=tuple_row) as cursor:
             await cursor.execute(to_pyformat(sql), values)
             return await cursor.fetchall() if cursor.description else []
+
+    async def execute(self, sql: str) -> None:
+        """Words without values."""
+        await self._connection.execute(sql)
 
 
 class SqlalchemyAsyncExecutor:
@@ -222,6 +237,10 @@ class SqlalchemyAsyncExecutor:
             result = await self._connection.exec_driver_sql(to_pyformat(sql), values)
         return [tuple(row) for row in result] if result.returns_rows else []
 
+    async def execute(self, sql: str) -> None:
+        """Words without values."""
+        await self._connection.exec_driver_sql(sql)
+
 
 class PlainExecutor:
     """A blocking connection in async code: the caller's choice, so it is not moved to a thread."""
@@ -232,6 +251,10 @@ class PlainExecutor:
     async def run(self, statement: Statement) -> Rows:
         """One statement."""
         return self._executor.run(statement)
+
+    async def execute(self, sql: str) -> None:
+        """Words without values."""
+        self._executor.execute(sql)
 
 
 def compiled(database: Database, statement: Statement) -> tuple[str, dict[str, Any]]:

@@ -182,7 +182,8 @@ def _recover(request: ClaimRequest, slots: dict[str, int], ended: Ended, back: f
     if over:
         yield from settle(over)
         ended += [(end.lease.job_id, end.state, end.reason or "") for end in over]
-    again = _within(slots, [row for row, fate in fates if fate is Recovery.AGAIN])
+    left = [row for row, fate in fates if fate is Recovery.AGAIN and request.may_take(row[7])]
+    again = _within(slots, left)
     if not again:
         return []
     lines = [(row[0], row[1], 0, "crashed", None, _crash(row).to_json()) for row in again]
@@ -233,6 +234,8 @@ def _take(
 ) -> Plan[Rows]:
     """Level by level, best priority first, until the slots are full."""
     taken: Rows = []
+    if request.shard is not None:
+        lanes = [lane for lane in lanes if request.may_take(lane.tenant)]
     for level in by_priority(lanes):
         while level and (takes := memory.tally.divide(level, slots, request.weights)):
             got = yield from _take_shares(request, takes, memory)

@@ -22,6 +22,7 @@ from tenure.core.errors import (
 from tenure.stores.sql.dialect import Dialect, Trouble
 from tenure.stores.sql.queries import Queries, read_sql
 from tenure.stores.sql.statement import WAITED, Plan, Rows, Statement, drive
+from tenure.stores.wake import Due
 
 T = TypeVar("T")
 TRIES = 8
@@ -35,7 +36,7 @@ class Transaction:
     def __init__(self, database: Database, connection: Any, waited: float = 0.0) -> None:
         self.database = database
         self.waited = waited
-        self.due_queues: set[str] = set()
+        self.due = Due()
         self._connection = connection
 
     @property

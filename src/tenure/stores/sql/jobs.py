@@ -28,7 +28,8 @@ from tenure.stores.contract import (
     Report,
 )
 from tenure.stores.sql import add, change, claim, purge, rows, settle
-from tenure.stores.sql.caller import run_in, run_in_async
+from tenure.stores.sql.caller import adopt, adopt_async, run_in, run_in_async
+from tenure.stores.sql.committed import when_committed
 from tenure.stores.sql.database import Database, Transaction
 from tenure.stores.sql.gather import Gather
 from tenure.stores.sql.memory import Memories, Memory
@@ -36,7 +37,7 @@ from tenure.stores.sql.settle import Settled
 from tenure.stores.sql.statement import Plan, Statement
 from tenure.stores.sql.ticket import Answer
 from tenure.stores.sql.where import conditions
-from tenure.stores.wake import EVERY_QUEUE, Wakes, due_queues
+from tenure.stores.wake import ANY_QUEUE, Due, Wakes, due_queues
 
 WRITERS = 2
 LAST_ID = 2**63 - 1
@@ -51,10 +52,17 @@ class SqlJobs:
         self.memories = Memories()
         self._gather = Gather(self._add_each, 1 if database.dialect.single_writer else WRITERS)
 
-    def add(self, jobs: Sequence[NewJob], tx: Any = None) -> list[Added]:
+    def add(
+        self, jobs: Sequence[NewJob], tx: Any = None, *, notify: str | None = None
+    ) -> list[Added]:
         """All or none; who waits for such jobs hears of it."""
+        words = self._words(jobs, notify)
         added = self._add(jobs, tx)
-        self._tell(jobs, tx)
+        if words is None:
+            self._tell(jobs, added, tx)
+        elif words:
+            with adopt(self._database, tx) as executor:
+                executor.execute(words)
         return added
 
     def _add(self, jobs: Sequence[NewJob], tx: Any) -> list[Added]:
@@ -67,24 +75,53 @@ class SqlJobs:
             return [self._gather.add(jobs[0])]
         return self._database.run_loose(partial(add.add_plain, jobs))
 
-    def _tell(self, jobs: Sequence[NewJob], tx: Any) -> None:
-        """At once, or when our own transaction commits; another's commit nobody tells us of."""
-        clock = self._database.clock
-        queues = due_queues(jobs, datetime.now(UTC) if clock is None else clock.now())
+    def _tell(self, jobs: Sequence[NewJob], added: Sequence[Added], tx: Any) -> None:
+        """At once, or after the commit of the transaction, where we can know of it."""
+        if not (queues := self._due(jobs)):
+            return
+        due = Due(queues, added[-1].id)
         if tx is None:
-            self._wakes.tell(queues)
+            self._wakes.tell(due)
         elif isinstance(tx, Transaction):
-            tx.due_queues |= queues
+            tx.due = tx.due.with_more(due)
+        else:
+            when_committed(tx, self._wakes, due)
 
-    async def add_async(self, jobs: Sequence[NewJob], tx: Any = None) -> list[Added]:
+    def _due(self, jobs: Sequence[NewJob]) -> frozenset[str]:
+        clock = self._database.clock
+        return due_queues(jobs, datetime.now(UTC) if clock is None else clock.now())
+
+    def _words(self, jobs: Sequence[NewJob], notify: str | None) -> str | None:
+        """What to say inside the transaction; None where it is said after the commit."""
+        if notify is None:
+            return None
+        if self._wakes.inside is None:
+            raise OptionError(
+                "notify='transaction' needs PostgreSQL and a TENURE_WAKE_CHANNEL; without it "
+                "workers find the job at their next poll"
+            )
+        queues = self._due(jobs)
+        return self._wakes.inside(queues) if queues else ""
+
+    async def add_async(
+        self, jobs: Sequence[NewJob], tx: Any = None, *, notify: str | None = None
+    ) -> list[Added]:
         """All or none, in the caller's async transaction or by itself."""
         if tx is None and not (len(jobs) == 1 and rows.are_plain(jobs)):
             return await asyncio.to_thread(self.add, jobs)
+        words = self._words(jobs, notify)
         self.memories.learn(jobs)
+        added = await self._add_async(jobs, tx)
+        if words is None:
+            self._tell(jobs, added, tx)
+        elif words:
+            async with adopt_async(self._database, tx) as executor:
+                await executor.execute(words)
+        return added
+
+    async def _add_async(self, jobs: Sequence[NewJob], tx: Any) -> list[Added]:
         if tx is None:
-            added = [await self._gather.add_async(jobs[0])]
-            self._tell(jobs, None)
-            return added
+            return [await self._gather.add_async(jobs[0])]
         return await run_in_async(self._database, tx, partial(add.add, jobs)) if jobs else []
 
     def _add_each(self, jobs: Sequence[NewJob]) -> list[Answer]:
@@ -189,7 +226,7 @@ class SqlJobs:
         self.memories.forget()
         done = self._database.run(partial(change.change, where, change_, after, limit))
         if change_.move is Move.RETRY and done.changed:
-            self._wakes.tell([EVERY_QUEUE])
+            self._wakes.tell(ANY_QUEUE)
         return done
 
     def purge(

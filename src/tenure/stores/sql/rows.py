@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from operator import attrgetter
 
 from tenure.core.clock import from_micros, seconds_to_micros, to_micros
 from tenure.core.job import Job, NewJob, State
 from tenure.core.lease import ClaimedJob, Lease
 from tenure.core.settlement import Settlement
+from tenure.core.shard import bucket
 from tenure.stores.beside import Record
 from tenure.stores.contract import Attempt, LogLine
 from tenure.stores.sql.statement import Row
 
 STATES = tuple(State)
 CODES = {state: code for code, state in enumerate(STATES)}
-BUCKETS = 256
 INLINE_BYTES = 200
 
 JOB_COLUMNS = (
@@ -33,12 +31,6 @@ SETTLE_COLUMNS = ("id", "fence", "state", "delay", "result", "reason", "refund",
 _KEY, _PAYLOAD, _TIES = attrgetter("key"), attrgetter("payload"), attrgetter("after")
 _ORDER = attrgetter("ordering_key")
 HISTORY_COLUMNS = ("id", "fence", "spent", "entry", "worker", "failure")
-
-
-@lru_cache(maxsize=4096)
-def bucket(tenant: str) -> int:
-    """The shard bucket of a tenant: stable over processes and versions."""
-    return zlib.crc32(tenant.encode()) % BUCKETS
 
 
 def payload_hash(payload: str) -> str:

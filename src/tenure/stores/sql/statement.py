@@ -60,12 +60,20 @@ class Executor(Protocol):
         """All rows; an empty list where there are none."""
         ...
 
+    def execute(self, sql: str) -> Any:
+        """Words without values, and without rows."""
+        ...
+
 
 class AsyncExecutor(Protocol):
     """The same on an async driver."""
 
     async def run(self, statement: Statement) -> Rows:
         """All rows; an empty list where there are none."""
+        ...
+
+    async def execute(self, sql: str) -> Any:
+        """Words without values, and without rows."""
         ...
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import Any, TypeVar
 
 from tenure.core.clock import Clock, from_micros, seconds_to_micros
 from tenure.core.errors import CodeTooOld, MigrationsPending
+from tenure.core.job import Job
 from tenure.stores.contract import Capability
+from tenure.stores.sql import rows
 from tenure.stores.sql.caller import adopt, is_async
 from tenure.stores.sql.database import Database, Transaction
 from tenure.stores.sql.dialect import Dialect
@@ -18,7 +20,7 @@ from tenure.stores.sql.jobs import SqlJobs
 from tenure.stores.sql.migrate import Migrations
 from tenure.stores.sql.side import SqlLocks, SqlQueues, SqlRecords, SqlSteps
 from tenure.stores.sql.statement import Plan, Statement
-from tenure.stores.wake import Wakes
+from tenure.stores.wake import Due, Wakes
 
 T = TypeVar("T")
 NOTABLE_HOLD_SECONDS = 0.5
@@ -50,7 +52,7 @@ class SqlStore:
     @property
     def capabilities(self) -> frozenset[Capability]:
         """All; without somebody to listen to, wake-ups stay within the process."""
-        missing = {Capability.WAKE_UPS} if self.wakes.listener is None else set[Capability]()
+        missing = set[Capability]() if self.wakes.listeners else {Capability.WAKE_UPS}
         return frozenset(Capability) - missing
 
     @property
@@ -62,6 +64,14 @@ class SqlStore:
         """The store's clock."""
         return from_micros(self.database.read(Statement("store_now"))[0][0])
 
+    def look(self, ids: Sequence[str]) -> dict[str, Job]:
+        """Many jobs in one statement, by id."""
+        numbers = [number for one in ids if (number := rows.row_id(one)) is not None]
+        if not numbers:
+            return {}
+        found = self.database.read(Statement("get_jobs", {"ids": numbers}))
+        return {job.id: job for job in map(rows.job, found)}
+
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
         """A transaction of our own, for the caller's statements and ours."""
@@ -69,7 +79,7 @@ class SqlStore:
             begun = time.monotonic()
             yield tx
             self._credit(tx, time.monotonic() - begun)
-        self.wakes.tell(tx.due_queues)
+        self.wakes.tell(tx.due)
 
     def run(self, plan: Callable[[], Plan[T]]) -> T:
         """A feature's own plan."""
@@ -96,7 +106,7 @@ class SqlStore:
     def _queue_changed(self, name: str, paused: bool) -> None:
         self.jobs.memories.forget()
         if not paused:
-            self.wakes.tell([name])
+            self.wakes.tell(Due(frozenset([name])))
 
     def _credit(self, tx: Transaction, held: float) -> None:
         """On a database with one writer nobody could renew meanwhile: that time does not count."""

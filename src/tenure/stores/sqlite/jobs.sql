@@ -123,7 +123,7 @@ SELECT name FROM tenure_queues WHERE paused = 1
 
 -- name: overdue_leases
 -- Running jobs whose holder went silent and that this worker may take, bury or cancel.
-SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, queue
+SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, queue, tenant
 FROM tenure_jobs
 WHERE state = 1 AND lease_until < {now} - :waited AND lease_until >= {now} - :back
     AND (attempt >= max_attempts OR cancel_requested = 1

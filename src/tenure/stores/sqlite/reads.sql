@@ -56,6 +56,11 @@ SELECT {job}, coalesce(payload, (SELECT p.payload FROM tenure_payloads p
         WHERE a.job_id = tenure_jobs.id) END
 FROM tenure_jobs WHERE id = :id
 
+-- name: get_jobs
+-- Many at once, for all who wait.
+SELECT {job}, coalesce(payload, (SELECT p.payload FROM tenure_payloads p
+    WHERE p.job_id = tenure_jobs.id)), result FROM tenure_jobs WHERE id IN (SELECT value FROM json_each(:ids))
+
 -- name: page_jobs
 -- Newest first, from behind the cursor; payloads stay where they are.
 SELECT {job} FROM tenure_jobs WHERE id < :after {where} ORDER BY id DESC LIMIT :limit

@@ -1,0 +1,1 @@
+"""What carries hints between processes, beside the database itself."""
