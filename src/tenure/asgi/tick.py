@@ -1,0 +1,66 @@
+"""`POST /internal/tick`: one tick within its budgets, for a scheduler that has the token."""
+
+from __future__ import annotations
+
+import hmac
+
+from tenure.asgi.messages import Receive, Scope, Send, answer, header, problem
+from tenure.core.errors import OptionError
+from tenure.engine import Tenure
+from tenure.worker import Worker
+from tenure.worker.settings import WorkerSettings
+
+TOKEN = "x-service-token"  # noqa: S105 - the name of a header
+
+
+class TickRoute:
+    """An ASGI app to mount at /internal/tick.
+
+    One tick at a time: a request that finds one running is answered 409. A report in which a runner
+    failed is answered 500, so that a scheduler sees it.
+    """
+
+    def __init__(
+        self,
+        app: Tenure,
+        *,
+        concurrency: int | None = None,
+        settings: WorkerSettings | None = None,
+    ) -> None:
+        self._app = app
+        self._concurrency = concurrency
+        self._settings = settings or WorkerSettings()
+        if self._settings.api_service_token is None:
+            raise OptionError(
+                "WORKER_API_SERVICE_TOKEN is not set: whoever reaches the route could start a tick"
+            )
+        self._token = self._settings.api_service_token.get_secret_value().encode()
+        self._busy = False
+        self._worker()  # what is wrong with the settings is said now
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            raise OptionError(f"the tick route answers http, not {scope['type']}")
+        if scope["method"] != "POST":
+            await problem(send, 405, "a tick is started by POST", {"allow": "POST"})
+        elif (given := header(scope, TOKEN)) is None:
+            await problem(send, 401, f"send the service token as {TOKEN}",
+                          {"www-authenticate": "ServiceToken"})  # fmt: skip
+        elif not hmac.compare_digest(given.encode("latin-1"), self._token):
+            await problem(send, 403, "this is not the service token")
+        elif self._busy:
+            await problem(send, 409, "a tick is running here already", {"retry-after": "1"})
+        else:
+            await self._tick(send)
+
+    async def _tick(self, send: Send) -> None:
+        self._busy = True
+        try:
+            report = await self._worker().tick_async()
+        finally:
+            self._busy = False
+        await answer(send, 500 if report.failed else 200, report.to_dict())
+
+    def _worker(self) -> Worker:
+        return Worker(self._app, concurrency=self._concurrency, settings=self._settings)
