@@ -214,13 +214,13 @@ class Waits:
             due = [one for one in self._of(self._waiting) if one.due <= now + TOGETHER_SECONDS]
         ids = list({waiter.job_id for waiter in due})
         for start in range(0, len(ids), AT_ONCE):
-            part = ids[start : start + AT_ONCE]
+            part = set(ids[start : start + AT_ONCE])
             try:
-                found = self._store.look(part)
+                found = self._store.look(list(part))
             except Exception as error:
                 self._fail(due, error)
                 return
-            self._hand_out([one for one in due if one.job_id in set(part)], found)
+            self._hand_out([one for one in due if one.job_id in part], found)
 
     def _hand_out(self, waiters: Iterable[Waiter], found: dict[str, Job]) -> None:
         now = time.monotonic()
