@@ -1,6 +1,7 @@
 """A Tenure worker in a process of its own: `python -m bench.worker URL SLOTS`.
 
-Answers `drain` with what it did, and `serve` with a worker that runs until the next line.
+Answers `drain` with what it did, and `serve` with a worker that runs until the next line; after
+`looks` it answers each line with the number of claims so far, until `stop`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import time
 
 from bench.app import latencies, make_app
 from tenure import Tenure, Worker
+from tenure.stores.contract import Claim, ClaimRequest
 
 
 def drain(app: Tenure, slots: int) -> dict[str, float]:
@@ -34,6 +36,22 @@ def serve(app: Tenure, slots: int) -> list[float]:
     return latencies
 
 
+def looks(app: Tenure, slots: int) -> None:
+    """Work in the background and say how often it has looked, until told to stop."""
+    counted, claim = [0], app.store.jobs.claim
+
+    def counting(request: ClaimRequest) -> Claim:
+        counted[0] += 1
+        return claim(request)
+
+    app.store.jobs.claim = counting  # type: ignore[method-assign]
+    with Worker(app, concurrency=slots):
+        say(counted[0])
+        while sys.stdin.readline().strip() != "stop":
+            say(counted[0])
+    say(counted[0])
+
+
 def say(answer: object) -> None:
     print(json.dumps(answer), flush=True)
 
@@ -49,6 +67,8 @@ def main() -> None:
                 say(drain(app, slots))
             case "serve":
                 say(serve(app, slots))
+            case "looks":
+                looks(app, slots)
     app.close()
 
 

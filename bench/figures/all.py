@@ -14,6 +14,8 @@ from bench.figures.memory import memory
 from bench.figures.order import order
 from bench.figures.punctual import punctual
 from bench.figures.scale import Scale
+from bench.figures.wait import wait
+from bench.figures.wake import wake
 from bench.figures.wal import wal
 from bench.result import Result
 
@@ -25,6 +27,8 @@ FIGURES: dict[str, Callable[[Scale], Result]] = {
     "sleep5": drain.sleep5,
     "threads": drain.threads,
     "latency": latency,
+    "wake": wake,
+    "wait": wait,
     "enqueue-one": enqueue.one,
     "enqueue-16": enqueue.sixteen,
     "enqueue-many": enqueue.many,
