@@ -15,6 +15,7 @@ from pydantic import SecretStr
 
 from tenure import OptionError, RunningJob, Settings, State, Tenure, Worker
 from tenure.core.errors import UrlError
+from tenure.stores.wake import WARN_EVERY_SECONDS
 from tenure.triggers.rabbitmq import is_trigger
 from tenure.worker.alarm import FREE, SPACING_SECONDS
 from tests.support.servers import Server
@@ -106,7 +107,7 @@ def test_the_message_names_the_job_and_goes_out_after_the_commit(apps: Apps) -> 
 @pytest.mark.parametrize("dialect", ["postgres"], indirect=True)
 def test_a_killed_broker_is_missed_by_nobody_and_heard_again(apps: Apps, rabbitmq: Server) -> None:
     there, here = apps(poll_seconds=0.2), apps()
-    heard = Counter[str]()
+    heard, begun = Counter[str](), time.monotonic()
     for app in (there, here):
         app.signals.subscribe(lambda name, _: heard.update([name]), "wake.failed")
     there.signals.subscribe(lambda name, _: heard.update([name]), "worker.listening")
@@ -121,7 +122,8 @@ def test_a_killed_broker_is_missed_by_nobody_and_heard_again(apps: Apps, rabbitm
         until(lambda: heard["worker.listening"] >= 2, seconds=60)
         until(lambda: here.store.wakes.healthy, seconds=60)
         assert done(here, here.enqueue("note", {"text": "heard again"}))
-    assert heard["wake.failed"] == 2
+    minutes = 1 + (time.monotonic() - begun) // WARN_EVERY_SECONDS
+    assert 2 <= heard["wake.failed"] <= 2 * minutes
 
 
 @pytest.mark.parametrize("dialect", ["postgres"], indirect=True)
