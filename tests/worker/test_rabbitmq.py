@@ -115,12 +115,12 @@ def test_a_killed_broker_is_missed_by_nobody_and_heard_again(apps: Apps, rabbitm
     with listening(there):
         rabbitmq.stop()
         assert done(here, here.enqueue("note", {"text": "polled"}))
-        until(lambda: not here.store.wakes.healthy)
+        until(lambda: not here.store.wakes.healthy and not there.store.wakes.healthy)
         for number in range(20):
             here.enqueue("note", {"text": str(number)})
         rabbitmq.start()  # type: ignore[attr-defined]
         until(lambda: heard["worker.listening"] >= 2, seconds=60)
-        until(lambda: here.store.wakes.healthy, seconds=60)
+        until(lambda: here.store.wakes.healthy and there.store.wakes.healthy, seconds=60)
         assert done(here, here.enqueue("note", {"text": "heard again"}))
     minutes = 1 + (time.monotonic() - begun) // WARN_EVERY_SECONDS
     assert 2 <= heard["wake.failed"] <= 2 * minutes

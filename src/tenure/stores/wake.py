@@ -58,6 +58,11 @@ class Sender(Protocol):
 class Listener(Protocol):
     """Brings the wake-ups of other processes."""
 
+    @property
+    def healthy(self) -> bool:
+        """Whether it listens, or has not been asked to."""
+        ...
+
     async def check(self) -> None:
         """Raises where it is set up in a way that can never work; an outage is none."""
         ...
@@ -115,8 +120,9 @@ class Wakes:
 
     @property
     def healthy(self) -> bool:
-        """Whether the last wake-up got out, on every way there is."""
-        return all(sender.healthy for sender in self.senders)
+        """Whether the last wake-up got out, and who should listen does, on every way there is."""
+        heard = all(listener.healthy for listener in self.listeners)
+        return heard and all(sender.healthy for sender in self.senders)
 
     def close(self) -> None:
         """Let go of what sends; the next use starts it again."""

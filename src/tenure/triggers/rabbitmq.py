@@ -97,6 +97,7 @@ class RabbitListener:
     def __init__(self, options: BrokerOptions, is_own: Callable[[str | None], bool]) -> None:
         self._options = options
         self._is_own = is_own
+        self.healthy = True
 
     async def check(self) -> None:
         """OptionError where the broker is there and refuses us: waiting would not help."""
@@ -126,6 +127,7 @@ class RabbitListener:
 
     async def listen(self, heard: Heard, begun: Callable[[], None]) -> None:
         """Until cancelled; raises when the connection breaks."""
+        self.healthy = False
 
         async def on_message(message: AbstractIncomingMessage) -> None:
             if not self._is_own(message.app_id) and is_trigger(message.body):
@@ -138,8 +140,10 @@ class RabbitListener:
             queue = await channel.declare_queue(exclusive=True, arguments={"x-max-length": 1})
             await queue.bind(exchange, self._options.routing_key)
             await queue.consume(on_message)
+            self.healthy = True
             begun()
             await asyncio.wait([asyncio.ensure_future(channel.closed())])
+        self.healthy = False
         raise ConnectionError("the connection to the broker has ended")
 
 

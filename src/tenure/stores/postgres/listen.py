@@ -33,12 +33,14 @@ class PostgresListener:
         self._is_own = is_own
         self.beside: dict[str, Heard] = {}
         self.greets: str | None = None
+        self.healthy = True
 
     async def check(self) -> None:
         """Nothing that the store's own connections do not find."""
 
     async def listen(self, heard: Heard, begun: Callable[[], None]) -> None:
         """Until cancelled; raises when the connection breaks."""
+        self.healthy = False
         settings: dict[str, Any] = {**DEFAULTS, **conninfo_to_dict(self._url)}
         connection = await psycopg.AsyncConnection.connect(**settings, autocommit=True)
         try:
@@ -47,8 +49,12 @@ class PostgresListener:
             if self.greets is not None:
                 await connection.execute(GREET.format(sql.Identifier(self.greets)))
             await connection.execute(LISTEN.format(sql.Identifier(self._channel)))
+            self.healthy = True
             begun()
             await self._read(connection.pgconn, heard)
+        except psycopg.Error:
+            self.healthy = False
+            raise
         finally:
             await connection.close()
 
