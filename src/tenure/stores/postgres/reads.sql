@@ -49,17 +49,19 @@ AND finished_at < :finished_before::bigint
 -- What time the store thinks it is.
 SELECT {now}::bigint
 
--- name: get_job
-SELECT {job}, coalesce(payload, (SELECT p.payload FROM tenure_payloads p
+-- fragment: whole_job
+-- With what lists leave where it is: payload, result, and the jobs it waits for.
+{job}, coalesce(payload, (SELECT p.payload FROM tenure_payloads p
     WHERE p.job_id = tenure_jobs.id)), result,
     CASE WHEN state = 0 AND hold & 2 = 2 THEN (SELECT json_agg(a.waits_for)::text FROM tenure_after a
         WHERE a.job_id = tenure_jobs.id) END
-FROM tenure_jobs WHERE id = :id::bigint
+
+-- name: get_job
+SELECT {whole_job} FROM tenure_jobs WHERE id = :id::bigint
 
 -- name: get_jobs
 -- Many at once, for all who wait.
-SELECT {job}, coalesce(payload, (SELECT p.payload FROM tenure_payloads p
-    WHERE p.job_id = tenure_jobs.id)), result FROM tenure_jobs WHERE id = ANY(:ids::bigint[])
+SELECT {whole_job} FROM tenure_jobs WHERE id = ANY(:ids::bigint[])
 
 -- name: page_jobs
 -- Newest first, from behind the cursor; payloads stay where they are.

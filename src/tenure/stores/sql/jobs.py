@@ -185,8 +185,9 @@ class SqlJobs:
 
     def _settled(self, ended: Settled) -> frozenset[str]:
         """Who got a job by it hears of that."""
-        self.memories.revive(ended.freed)
-        self._wakes.tell({lane.queue for lane in ended.freed})
+        if ended.freed:
+            self.memories.revive(ended.freed)
+            self._wakes.tell(Due(frozenset(lane.queue for lane in ended.freed)))
         return ended.ids
 
     async def settle_async(self, settlements: Sequence[Settlement], tx: Any) -> frozenset[str]:
