@@ -47,7 +47,7 @@ BUSY = Facts(now=NOW, workers=2, ahead=3)
             "order_blocked",
             "job 3 of its ordering key 'k' is dead: retry or cancel it",
         ),
-        ({"hold": Hold.AFTER}, {}, "after", "depends on"),
+        ({"hold": Hold.AFTER, "waits_for": ("3", "5")}, {}, "after", "depends on: 3, 5"),
         ({"hold": Hold.LIMIT}, {}, "limit", "limit"),
         ({"expires_at": EARLIER}, {}, "expired", "not started in time"),
         ({"run_at": LATER}, {}, "run_at", "2026-05-01T12:05:00"),

@@ -61,7 +61,8 @@ def _held(job: Job, facts: Facts) -> Why:
     if job.hold & Hold.ORDER:
         return _behind(job, facts)
     if job.hold & Hold.AFTER:
-        return Why("after", "it waits for jobs that it depends on")
+        named = ", ".join(job.waits_for or ())
+        return Why("after", f"it waits for jobs that it depends on: {named or 'not read'}")
     return Why("limit", "its key is at its limit")
 
 
