@@ -46,7 +46,7 @@ def test_a_tick_answers_its_report(app: Tenure) -> None:
 
     assert (first.status, second.status) == (200, 200)
     assert [first.json()["processed"], second.json()["processed"]] == [3, 2]
-    assert [one["name"] for one in first.json()["runners"]] == ["jobs", "pruning"]
+    assert [one["name"] for one in first.json()["runners"]] == ["schedules", "jobs", "pruning"]
 
 
 def test_nobody_ticks_without_the_token(app: Tenure) -> None:
