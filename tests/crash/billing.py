@@ -29,9 +29,9 @@ def may_die(store: Any) -> None:
     part, name = STEPS[step]
     method = getattr(getattr(store, part), name)
 
-    def last(*args: Any) -> Any:
+    def last(*args: Any, **named: Any) -> Any:
         if step != "committed":
-            method(*args)
+            method(*args, **named)
         die()
 
     setattr(getattr(store, part), name, last)
