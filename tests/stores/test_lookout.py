@@ -23,6 +23,14 @@ def test_a_queue_that_was_full_then_needs_a_whole_look() -> None:
     assert quiet_lookout("a").back(101.0, ["a", "b"]) == LONG_AGO
 
 
+def test_a_queue_that_was_left_out_of_a_later_look_needs_a_whole_one() -> None:
+    lookout = quiet_lookout("a", "b")
+    lookout.looked_back(110.0, ["a"], quiet=True)
+
+    assert lookout.back(111.0, ["a"]) == 1.0 + MARGIN_SECONDS
+    assert lookout.back(111.0, ["a", "b"]) == LONG_AGO
+
+
 def test_a_look_that_found_something_is_followed_by_a_whole_one() -> None:
     lookout = quiet_lookout("a")
     lookout.looked_back(101.0, ["a"], quiet=False)

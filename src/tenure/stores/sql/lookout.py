@@ -77,8 +77,7 @@ class Lookout:
 
     def looked_back(self, now: float, queues: Iterable[str], *, quiet: bool) -> None:
         """Whether anything was there."""
-        if not quiet:
-            self._quiet_queues = frozenset()
-        elif now >= self._whole_look_at or not set(queues) <= self._quiet_queues:
-            self._quiet_queues, self._whole_look_at = frozenset(queues), now + WHOLE_LOOK_EVERY
+        if self.back(now, queues) == LONG_AGO:
+            self._whole_look_at = now + WHOLE_LOOK_EVERY
+        self._quiet_queues = frozenset(queues) if quiet else frozenset()
         self._quiet_at = now
