@@ -94,7 +94,6 @@ def test_a_worker_that_cannot_start_fails_the_startup(app: Tenure) -> None:
 
 
 def test_a_real_server_runs_jobs_and_ends_in_order(app: Tenure, tmp_path: Path) -> None:
-    pytest.importorskip("uvicorn")
     (tmp_path / "shop.py").write_text(PROGRAM.format(file=tmp_path / "jobs.db"))
     with closing(socket.socket()) as free:
         free.bind(("127.0.0.1", 0))

@@ -32,9 +32,9 @@ def test_the_demo_recovers_the_killed_workers_jobs(temporary: Path, empty_shop: 
 
     assert result.returncode == 0, result.stdout + result.stderr
     assert "All 100 jobs are final" in result.stdout
-    killed = re.search(r"killed while it ran jobs ([\d, ]+)", result.stdout)
+    killed = re.search(r"killed while it had jobs ([\d, ]+)", result.stdout)
     assert killed is not None
-    for job_id in killed[1].split(", "):
+    for job_id in killed[1].strip().split(", "):
         assert re.search(rf"job {job_id} \(demo\.\w+\) taken up again by worker", result.stdout)
 
 

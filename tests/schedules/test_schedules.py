@@ -254,6 +254,14 @@ def test_a_wrong_declaration_is_refused_at_the_call(make: Make, call: Call, word
 
 
 @pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
+def test_a_schedule_stands_above_a_handler(make: Make) -> None:
+    def plain(job: object) -> None: ...
+
+    with pytest.raises(OptionError, match=r"over @app.job\(KIND\)"):
+        make().schedules.cron("0 3 * * *", zone="UTC")(plain)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
 def test_a_name_is_used_once(make: Make) -> None:
     app = make(nightly)
 

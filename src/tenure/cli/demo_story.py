@@ -17,6 +17,7 @@ LEASE_SECONDS = 2
 KILL_AT = 0.35
 RATE_SECONDS = 2.0
 SLOW_SLOTS = 8
+NAMED = 8
 SLOW_TOTAL_SECONDS = 4.0
 
 
@@ -145,26 +146,35 @@ class Story:
         victim.process.wait()
         victim.killed = True
         held = self.engine.insight.stream(JobFilter(states=OPEN_STATES))
-        self.lost = [
-            Lost(job, victim)
-            for job in held
-            if job.state is State.RUNNING and job.lease_owner == victim.id
-        ]
-        named = ", ".join(sorted((one.job.id for one in self.lost), key=int))
-        self.say(f"worker {victim.number} (pid {victim.pid}) killed while it ran jobs {named}")
+        theirs = (
+            job for job in held if job.state is State.RUNNING and job.lease_owner == victim.id
+        )
+        self.lost = [Lost(job, victim) for job in sorted(theirs, key=lambda job: int(job.id))]
+        named = ", ".join(one.job.id for one in self.lost[:NAMED])
+        more = f" and {len(self.lost) - NAMED} more" if len(self.lost) > NAMED else ""
+        self.say(
+            f"worker {victim.number} (pid {victim.pid}) killed while it had jobs {named}{more}"
+        )
 
     def _recognise(self) -> None:
         """A higher fence: somebody else has it now."""
         present = {job.id: job for job in self.jobs}
         numbers = {one.id: f"worker {one.number}" for one in self.workmen}
-        for one in self.lost:
+        others = Counter[str]()
+        for place, one in enumerate(self.lost):
             job = present[one.job.id]
-            if not one.taken_by and job.fence > one.job.fence:
-                one.taken_by = numbers.get(job.lease_owner or "", "another worker")
+            if one.taken_by or job.fence <= one.job.fence:
+                continue
+            one.taken_by = numbers.get(job.lease_owner or "", "another worker")
+            if place < NAMED:
                 self.say(
                     f"job {job.id} ({job.kind}) taken up again by {one.taken_by}: "
                     f"fence {one.job.fence} → {job.fence}"
                 )
+            else:
+                others[one.taken_by] += 1
+        for worker, count in others.items():
+            self.say(f"{count} more jobs taken up again by {worker}")
 
 
 def plan(total: int) -> Iterator[NewJob]:

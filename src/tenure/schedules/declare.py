@@ -46,6 +46,10 @@ def declares(
     Terms(kind="?", **given).checked()
 
     def declare(handler: Handler[P]) -> Handler[P]:
+        if not hasattr(handler, "kind"):
+            raise OptionError(
+                "a schedule stands above a handler: write @app.schedules.… over @app.job(KIND)"
+            )
         own = handler.kind if name is None else name
         check_name("schedule", own)
         if own in declared:
