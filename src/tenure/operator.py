@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
+from tenure.audit import Audit
 from tenure.core.errors import FilterRequired, JobNotFound, MoveRefused
-from tenure.core.filter import JobFilter
+from tenure.core.filter import JobFilter, summary
 from tenure.core.job import DEAD_LETTERS, Job
+from tenure.core.scope import EVERYTHING, Scope
 from tenure.core.signals import Signals
 from tenure.options import check_name
 from tenure.stores.contract import Change, Changed, Move, Store
@@ -30,13 +32,15 @@ class Operator:
     def __init__(self, store: Store, signals: Signals) -> None:
         self._store = store
         self._signals = signals
+        self.audit = Audit(store, signals)
 
-    def move(self, job_id: str, change: Change) -> Job:
-        """One job; MoveRefused where its state does not allow it."""
+    def move(self, job_id: str, change: Change, scope: Scope = EVERYTHING) -> Job:
+        """One job of the scope; MoveRefused where its state does not allow it."""
         before = self._store.jobs.get(job_id)
-        if before is None:
+        mine = scope.narrow(JobFilter(ids=(job_id,)))
+        if before is None or mine is None or not scope.has(before):
             raise JobNotFound(job_id)
-        done = self._store.jobs.change(JobFilter(ids=(job_id,)), change)
+        done = self._store.jobs.change(mine, change)
         if not done.changed:
             raise MoveRefused(job_id, change.move, before.state, ADVICE[change.move])
         self._signals.emit("jobs.moved", move=change.move, actor=change.actor, jobs=1)
@@ -60,6 +64,7 @@ class Operator:
             if after is None:
                 break
         self._signals.emit("jobs.moved", move=change.move, actor=change.actor, jobs=total.changed)
+        self.audit.note(change.actor, f"jobs.{change.move}", summary(where), jobs=total.changed)
         return total
 
     def replay(
@@ -75,7 +80,12 @@ class Operator:
         return sum(self._store.jobs.count(where).values())
 
     def purge(
-        self, where: JobFilter, before: datetime, *, watch: Callable[[int], None] | None = None
+        self,
+        where: JobFilter,
+        before: datetime,
+        *,
+        actor: str = "operator",
+        watch: Callable[[int], None] | None = None,
     ) -> int:
         """Remove finished jobs older than `before`; failed and dead ones only where named."""
         total, after = 0, None
@@ -88,6 +98,7 @@ class Operator:
             if after is None:
                 break
         self._signals.emit("jobs.purged", jobs=total)
+        self.audit.note(actor, "jobs.purge", summary(where), jobs=total, before=before.isoformat())
         return total
 
     def pause(self, queue: str, actor: str = "operator") -> None:
@@ -95,12 +106,14 @@ class Operator:
         check_name("queue", queue)
         self._store.queues.pause(queue, actor)
         self._signals.emit("queue.paused", queue=queue, actor=actor)
+        self.audit.note(actor, "queue.paused", queue)
 
     def resume(self, queue: str, actor: str = "operator") -> None:
         """Go on."""
         check_name("queue", queue)
         self._store.queues.resume(queue, actor)
         self._signals.emit("queue.resumed", queue=queue, actor=actor)
+        self.audit.note(actor, "queue.resumed", queue)
 
 
 def dead_letters(where: JobFilter) -> JobFilter:

@@ -26,8 +26,9 @@ LENGTHS = {
     "ordering_key": 255,
     "step": 200,
     "schedule": 100,
+    "key_name": 100,
 }
-REQUIRED = ("kind", "queue", "key", "ordering_key", "step", "schedule")
+REQUIRED = ("kind", "queue", "key", "ordering_key", "step", "schedule", "key_name")
 AFTER_AT_MOST = 1_000
 ID = re.compile("[0-9]{1,18}")
 FORBIDDEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from tenure.core.chain import Hold
-from tenure.core.job import Job, State
+from tenure.core.job import State
 from tenure.core.why import Facts, why
+from tests.core.values import JOB, NOW
 
-NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
-JOB = Job(
-    id="7", kind="mail.send", queue="mail", state=State.QUEUED, priority=2, tenant="acme",
-    owner=None, attempt=0, max_attempts=5, fence=0, hold=0, run_at=NOW, created_at=NOW,
-    started_at=None, finished_at=None, expires_at=None, lease_owner=None, lease_until=None,
-    cancel_requested=False, key=None, reason=None, progress=None, progress_note=None,
-    correlation_id=None, trace=None, enqueued_by=None, ordering_key=None, batch_id=None, seq=None,
-    snoozes=0, refunds=0,
-)  # fmt: skip
 LATER = NOW + timedelta(minutes=5)
 EARLIER = NOW - timedelta(minutes=5)
 BUSY = Facts(now=NOW, workers=2, ahead=3)

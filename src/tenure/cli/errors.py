@@ -10,7 +10,9 @@ import typer
 from pydantic import ValidationError
 from typer.exceptions import TyperException
 
+from tenure.access.settings import IdentitySettings
 from tenure.core.errors import (
+    ApiKeyNotFound,
     InputError,
     JobNotFound,
     ScheduleNotFound,
@@ -34,11 +36,12 @@ TABLE: tuple[tuple[type[TenureError], int], ...] = (
     (UsageError, BAD_INPUT),
     (JobNotFound, NOT_FOUND),
     (ScheduleNotFound, NOT_FOUND),
+    (ApiKeyNotFound, NOT_FOUND),
     (StoreError, NO_DATABASE),
     (TenureError, PROBLEMS),
 )
 PREFIXES = {settings.__name__: settings.model_config["env_prefix"] for settings in
-            (Settings, WorkerSettings)}  # fmt: skip
+            (Settings, WorkerSettings, IdentitySettings)}  # fmt: skip
 DRIVERS = ("psycopg", "pymysql")
 
 

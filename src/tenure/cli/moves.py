@@ -115,7 +115,7 @@ def purge(
         return
     consent.ask(f"Remove {plural(count, 'finished job')} for ever?")
     with progress_bar("purge", count) as progress:
-        removed = engine.operator.purge(where, before, watch=progress)
+        removed = engine.operator.purge(where, before, actor=actor(), watch=progress)
     if as_json:
         show_json({"matched": count, "removed": removed})
     else:

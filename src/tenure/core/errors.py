@@ -6,6 +6,7 @@ TenureError
 │   ├── ArgumentsError             the arguments do not fit the handler's signature
 │   ├── OptionError                a negative delay, a name too long, a bad cursor ...
 │   ├── KeyConflict                the unique key is in use with another payload
+│   │   └── KeyTaken               the unique key is in use by a job of somebody else
 │   ├── UnknownKind                this app has no handler of that name
 │   ├── FilterRequired             an operator move on everything must be asked for
 │   └── UrlError                   the database URL cannot be understood
@@ -16,8 +17,12 @@ TenureError
 │   ├── SettledTwice               a second settlement of one run
 │   ├── StepTwice                  two steps of one name in one run
 │   └── NeedsImmediate             SQLite: a read transaction cannot become a writing one
+├── AccessError                    who asks is not known, or may not
+│   ├── Unauthenticated            nobody we know: no credential, or one that is not valid
+│   └── Forbidden                  known, and without the right to do this
 ├── JobNotFound                    no such job
 ├── ScheduleNotFound               no such schedule
+├── ApiKeyNotFound                 no such API key
 ├── LeaseLost                      the fence moved on: this holder may change nothing
 ├── MoveRefused                    the job's state does not allow the operator's move
 ├── VersionConflict                a record was changed by somebody else
@@ -83,6 +88,19 @@ class KeyConflict(InputError):
         self.kind = kind
         self.key = key
         self.job_id = job_id
+
+
+class KeyTaken(KeyConflict):
+    """The unique key is in use by a job of somebody else in the same tenant."""
+
+    code = "key_taken"
+
+    def __init__(self, kind: str, key: str) -> None:
+        text = f"key {key!r} of {kind!r} is in use by a job that is not yours; use another key"
+        InputError.__init__(self, text)
+        self.kind = kind
+        self.key = key
+        self.job_id = ""
 
 
 class UnknownKind(InputError):
@@ -186,6 +204,28 @@ class NeedsImmediate(UsageError):
         )
 
 
+class AccessError(TenureError):
+    """Who asks is not known, or may not do this."""
+
+    code = "access_error"
+
+
+class Unauthenticated(AccessError):
+    """No credential came along, or one that is not valid. `challenge` says what to send instead."""
+
+    code = "unauthenticated"
+
+    def __init__(self, text: str, challenge: str = "Bearer") -> None:
+        super().__init__(text)
+        self.challenge = challenge
+
+
+class Forbidden(AccessError):
+    """The caller is known, but has no right to do this."""
+
+    code = "forbidden"
+
+
 class JobNotFound(TenureError):
     """There is no such job."""
 
@@ -205,6 +245,15 @@ class ScheduleNotFound(TenureError):
         super().__init__(
             f"there is no schedule {name!r}; a worker of the app that declares it makes its row"
         )
+
+
+class ApiKeyNotFound(TenureError):
+    """There is no such API key."""
+
+    code = "api_key_not_found"
+
+    def __init__(self, key_id: str) -> None:
+        super().__init__(f"there is no API key {key_id}; tenure keys list shows those there are")
 
 
 class LeaseLost(TenureError):

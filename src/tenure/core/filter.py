@@ -7,6 +7,8 @@ from datetime import datetime
 
 from tenure.core.job import State
 
+SUMMARY_LENGTH = 300
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFilter:
@@ -29,3 +31,16 @@ class JobFilter:
     def empty(self) -> bool:
         """Nothing is asked for: every job matches."""
         return all(getattr(self, field.name) is None for field in fields(self))
+
+
+def summary(where: JobFilter) -> str:
+    """What is set, in a line of bounded length: `states=failed,dead tenant=acme`."""
+    named = ((field.name, getattr(where, field.name)) for field in fields(where))
+    text = " ".join(f"{name}={_word(value)}" for name, value in named if value is not None)
+    return text if len(text) <= SUMMARY_LENGTH else f"{text[: SUMMARY_LENGTH - 1]}…"
+
+
+def _word(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(str, value[:SUMMARY_LENGTH]))
+    return value.isoformat() if isinstance(value, datetime) else str(value)

@@ -1,0 +1,7 @@
+"""Who may do what: callers and their permissions, API keys, sessions, one-time links. No HTTP."""
+
+from tenure.access.caller import Caller, Permission
+from tenure.access.keys import ApiKey, Keys
+from tenure.access.settings import IdentitySettings
+
+__all__ = ["ApiKey", "Caller", "IdentitySettings", "Keys", "Permission"]

@@ -1,0 +1,83 @@
+"""A caller: a name, whose data it is, and what it may do. Plain, however it was recognised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tenure.core.errors import Forbidden
+from tenure.core.scope import Scope
+from tenure.engine import Tenure
+from tenure.scoped import Scoped
+
+ME, ALL = "me", "all"
+
+
+class Permission(StrEnum):
+    """Each holds those before it: who may write may read, who administers may do both."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+    @property
+    def held(self) -> frozenset[Permission]:
+        """It and what it includes."""
+        return frozenset(list(Permission)[: list(Permission).index(self) + 1])
+
+
+class How(StrEnum):
+    """By what a caller was recognised."""
+
+    KEY = "key"
+    TOKEN = "token"  # noqa: S105 - a word, not a secret
+    SESSION = "session"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who asks. `tenant` None: of no tenant in particular; `owner` None: no user in particular.
+
+    `site` callers may see and change what belongs to no tenant: queues, workers, schedules, locks.
+    An admin reaches every owner of the tenant, and with `site` every tenant.
+    """
+
+    name: str
+    how: How
+    tenant: str | None
+    owner: str | None
+    permissions: frozenset[Permission]
+    site: bool = False
+
+    @property
+    def scope(self) -> Scope:
+        """Whose jobs the caller reaches."""
+        if not self.may(Permission.ADMIN):
+            return Scope(self.tenant, self.owner)
+        return Scope(None if self.site else self.tenant)
+
+    def may(self, permission: Permission) -> bool:
+        """Whether the caller has it."""
+        return permission in self.permissions
+
+    def jobs(self, app: Tenure) -> Scoped:
+        """The jobs of an app as this caller may see and move them."""
+        return Scoped(app, self.scope, self.name, self.owner)
+
+    def whose(self, user: str | None) -> str | None:
+        """`userId=me|all|USER` as an owner to filter by; None where the scope alone decides.
+
+        >>> JobFilter(owner=caller.whose("me"))          # doctest: +SKIP
+        """
+        if user is None or (user == self.owner and user not in (ME, ALL)):
+            return user
+        if user == ME:
+            return self._me()
+        if not self.may(Permission.ADMIN):
+            raise Forbidden("only an admin may ask for the jobs of other users; use userId=me")
+        return None if user == ALL else user
+
+    def _me(self) -> str:
+        if self.owner is None:
+            raise Forbidden("this caller is no user, so that userId=me means nobody; leave it out")
+        return self.owner

@@ -1,0 +1,22 @@
+"""`install_identity`: an app that knows its callers."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+
+from tenure.access.settings import IdentitySettings
+from tenure.api.identity.identity import Identity
+from tenure.core.clock import Clock
+from tenure.engine import Tenure
+
+
+def install_identity(
+    api: FastAPI,
+    engine: Tenure,
+    settings: IdentitySettings | None = None,
+    clock: Clock | None = None,
+) -> Identity:
+    """Give the app what `Reader`, `Writer` and `Admin` ask."""
+    identity = Identity(engine, settings or IdentitySettings(), clock)
+    api.state.identity = identity
+    return identity

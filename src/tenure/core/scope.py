@@ -1,0 +1,44 @@
+"""Whose jobs a caller may see and move. One value decides, and it fails closed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tenure.core.filter import JobFilter
+from tenure.core.job import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A tenant and an owner; None means: any. The empty text is a tenant like others.
+
+    >>> Scope("acme").narrow(JobFilter(tenant="globex")) is None
+    True
+    """
+
+    tenant: str | None = None
+    owner: str | None = None
+
+    def narrow(self, where: JobFilter) -> JobFilter | None:
+        """The filter within this scope; None where nothing can match: then do not even ask."""
+        if _apart(self.tenant, where.tenant) or _apart(self.owner, where.owner):
+            return None
+        return replace(
+            where,
+            tenant=where.tenant if self.tenant is None else self.tenant,
+            owner=where.owner if self.owner is None else self.owner,
+        )
+
+    def has(self, job: Job) -> bool:
+        """Whether the job is theirs."""
+        return not (
+            (self.tenant is not None and job.tenant != self.tenant)
+            or (self.owner is not None and job.owner != self.owner)
+        )
+
+
+EVERYTHING = Scope()
+
+
+def _apart(mine: str | None, asked: str | None) -> bool:
+    return mine is not None and asked is not None and mine != asked
