@@ -16,18 +16,19 @@ from pydantic_settings import BaseSettings
 
 from tenure import Settings
 from tenure.access.settings import IdentitySettings
+from tenure.api.settings import ApiSettings
 from tenure.testing.conformance import kept_promises
 from tenure.worker.settings import WorkerSettings
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+ALL_SETTINGS: list[type[BaseSettings]] = [
+    Settings, WorkerSettings, IdentitySettings, ApiSettings,
+]  # fmt: skip
 STEP = re.compile(r"^\| `([\w/]+\.py)` \| `([\w.]+)` \|", re.MULTILINE)
 
 
-EVERY_SETTINGS = (Settings, WorkerSettings, IdentitySettings)
-
-
-@pytest.mark.parametrize("settings", EVERY_SETTINGS)
+@pytest.mark.parametrize("settings", ALL_SETTINGS)
 def test_every_setting_is_listed_with_its_default(settings: type[BaseSettings]) -> None:
     text = (DOCS / "settings.md").read_text()
     for name, field in settings.model_fields.items():
@@ -45,7 +46,7 @@ def test_no_setting_is_listed_that_does_not_exist() -> None:
     text = (DOCS / "settings.md").read_text()
     listed = set(re.findall(r"^\| `((?:TENURE|WORKER|BPC)_\w+)` \|", text, re.M))
     known = {
-        variable_of(settings, name) for settings in EVERY_SETTINGS for name in settings.model_fields
+        variable_of(settings, name) for settings in ALL_SETTINGS for name in settings.model_fields
     }
 
     assert listed == known

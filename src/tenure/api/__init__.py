@@ -1,1 +1,6 @@
-"""The HTTP API: a face of the engine for programs, the dashboard and operators."""
+"""The HTTP API: thin routes over the engine, one scope for all reads, one table for all errors."""
+
+from tenure.api.app import create_api
+from tenure.api.settings import ApiSettings
+
+__all__ = ["ApiSettings", "create_api"]

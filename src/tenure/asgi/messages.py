@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from http import HTTPStatus
 from typing import Any
 
@@ -14,6 +14,7 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PROBLEM = "application/problem+json"
+PROBLEM_TYPE = "urn:tenure:problem:"
 
 
 def header(scope: Scope, name: str) -> str | None:
@@ -22,11 +23,17 @@ def header(scope: Scope, name: str) -> str | None:
     return next((value.decode("latin-1") for key, value in scope["headers"] if key == wanted), None)
 
 
+def note(scope: Scope, name: str) -> str | None:
+    """What a middleware noted about this request: `request_id`, `correlation_id`."""
+    found: str | None = scope.get("state", {}).get(name)
+    return found
+
+
 async def answer(
     send: Send,
     status: int,
     body: object,
-    headers: dict[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
     content_type: str = "application/json",
 ) -> None:
     """One JSON document."""
@@ -43,9 +50,37 @@ async def answer(
 
 
 async def problem(
-    send: Send, status: int, detail: str, headers: dict[str, str] | None = None, **more: object
+    scope: Scope,
+    send: Send,
+    status: int,
+    detail: str,
+    headers: Mapping[str, str] | None = None,
+    **more: Any,
 ) -> None:
-    """An RFC 9457 document."""
-    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status,
-            "detail": detail, **more}  # fmt: skip
+    """An RFC 9457 document as the whole answer."""
+    body = problem_document(status, detail, request_id=note(scope, "request_id"), **more)
     await answer(send, status, body, headers, PROBLEM)
+
+
+def problem_document(
+    status: int,
+    detail: str,
+    *,
+    code: str | None = None,
+    title: str | None = None,
+    request_id: str | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """The shape of every problem: `type` and `code` are for programs and never change."""
+    phrase = HTTPStatus(status).phrase
+    word = (code or phrase).lower().replace("_", "-").replace(" ", "-")
+    named = {} if request_id is None else {"requestId": request_id}
+    return {
+        "type": PROBLEM_TYPE + word,
+        "title": title or phrase,
+        "status": status,
+        "detail": detail,
+        "code": word,
+        **named,
+        **more,
+    }

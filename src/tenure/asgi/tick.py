@@ -43,14 +43,14 @@ class TickRoute:
         if scope["type"] != "http":
             raise OptionError(f"the tick route answers http, not {scope['type']}")
         if scope["method"] != "POST":
-            await problem(send, 405, "a tick is started by POST", {"allow": "POST"})
+            await problem(scope, send, 405, "a tick is started by POST", {"allow": "POST"})
         elif (given := header(scope, TOKEN)) is None:
-            await problem(send, 401, f"send the service token as {TOKEN}",
+            await problem(scope, send, 401, f"send the service token as {TOKEN}",
                           {"www-authenticate": "ServiceToken"})  # fmt: skip
         elif not hmac.compare_digest(given.encode("latin-1"), self._token):
-            await problem(send, 403, "this is not the service token")
+            await problem(scope, send, 403, "this is not the service token")
         elif self._busy:
-            await problem(send, 409, "a tick is running here already", {"retry-after": "1"})
+            await problem(scope, send, 409, "a tick is running here already", {"retry-after": "1"})
         else:
             await self._tick(send)
 

@@ -79,11 +79,11 @@ class WaitRoute:
         try:
             patience = patience_of(scope)
         except BadWait as error:
-            await problem(send, 400, str(error), code=error.code)
+            await problem(scope, send, 400, str(error), code=error.code)
             return
         named = await self._ensure(scope)
         if named is None:
-            await problem(send, 404, "there is nothing to wait for")
+            await problem(scope, send, 404, "there is nothing to wait for")
             return
         job = await self._wait(named, patience, receive)
         if job is not None:

@@ -1,0 +1,60 @@
+"""`create_api`: one FastAPI app over one engine. What it is made of, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+
+from tenure.api.guards import BoundedBody, Named, Unbroken
+from tenure.api.problems import add_problems
+from tenure.api.replica import Replica
+from tenure.api.routes import ROUTERS
+from tenure.api.service import Service
+from tenure.api.settings import ApiSettings
+from tenure.engine import Tenure
+from tenure.worker import Worker
+
+ABOUT = "Durable jobs on the database you already have: enqueue, watch, retry, operate."
+
+
+def create_api(
+    engine: Tenure, *, settings: ApiSettings | None = None, worker: Worker | None = None
+) -> FastAPI:
+    """An ASGI app. A worker that is given starts and stops with it.
+
+    >>> api = create_api(Tenure("sqlite:///tenure.db"))        # doctest: +SKIP
+    """
+    settings = settings or ApiSettings()
+    api = FastAPI(
+        title="Tenure",
+        version=version("tenure"),
+        description=ABOUT,
+        lifespan=_live,
+        docs_url=None,
+        redoc_url=None,
+    )
+    api.state.service = Service(
+        engine=engine, settings=settings, replica=Replica(engine.signals, worker)
+    )
+    add_problems(api)
+    _add_guards(api, engine, settings)
+    for router in ROUTERS:
+        api.include_router(router)
+    return api
+
+
+def _add_guards(api: FastAPI, engine: Tenure, settings: ApiSettings) -> None:
+    """The last one added is the first one passed."""
+    api.add_middleware(BoundedBody, limit=settings.body_limit_bytes, depth=settings.depth_limit)
+    api.add_middleware(Unbroken, signals=engine.signals)
+    api.add_middleware(Named)
+
+
+@asynccontextmanager
+async def _live(api: FastAPI) -> AsyncIterator[None]:
+    service: Service = api.state.service
+    async with service.replica:
+        yield

@@ -1,0 +1,1 @@
+"""What goes in and out as JSON: pydantic models with the field names of the wire (camelCase)."""

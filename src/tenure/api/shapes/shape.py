@@ -1,0 +1,31 @@
+"""What all shapes have in common."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, PlainSerializer
+from pydantic.alias_generators import to_camel
+
+
+class Shape(BaseModel):
+    """An answer: `jobId` on the wire, `job_id` here."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
+
+
+class Input(BaseModel):
+    """A question: fields that are not known are refused, and named."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=False, extra="forbid", frozen=True
+    )
+
+
+def _zulu(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+Moment = Annotated[datetime, PlainSerializer(_zulu, return_type=str, when_used="json")]
+"""RFC 3339 in UTC with microseconds: every time has the same length, and sorts as text."""

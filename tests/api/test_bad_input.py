@@ -1,0 +1,108 @@
+"""Bad input is a problem document each time, and the server stays up."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.api.conftest import Serve, Served
+
+
+def check_problem(answer: httpx.Response, status: int, code: str) -> dict[str, object]:
+    """The shape of every problem."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    body: dict[str, object] = answer.json()
+    assert body["status"] == status
+    assert body["code"] == code
+    assert body["type"] == f"urn:tenure:problem:{code}"
+    assert body["requestId"] == answer.headers["x-request-id"]
+    assert body["title"] and body["detail"]
+    return body
+
+
+def test_no_such_route_and_no_such_method(served: Served) -> None:
+    check_problem(served.get("/nowhere"), 404, "not-found")
+    wrong = served.post("/v1/health/live")
+    check_problem(wrong, 405, "method-not-allowed")
+    assert wrong.headers["allow"] == "GET"
+
+
+@pytest.mark.parametrize("value", ["a b", "a\tb", "x" * 201, "caf\xe9", ""])
+def test_a_correlation_id_with_odd_characters_is_refused(served: Served, value: str) -> None:
+    sent = {"x-correlation-id": value.encode("latin-1")}
+    answer = served.client.get("/v1/health/live", headers=sent)  # type: ignore[arg-type]
+
+    check_problem(answer, 400, "invalid-correlation-id")
+    assert answer.headers["x-correlation-id"] == answer.headers["x-request-id"]
+
+
+def test_a_correlation_id_is_answered_and_else_made(served: Served) -> None:
+    given = served.get("/v1/health/live", headers={"x-correlation-id": "order-42"})
+    made = served.get("/v1/health/live")
+
+    assert given.headers["x-correlation-id"] == "order-42"
+    assert made.headers["x-correlation-id"] == made.headers["x-request-id"]
+    assert given.headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_body_over_the_limit_is_refused_before_it_is_sent(serve: Serve) -> None:
+    served = serve(body_limit_bytes=2_000)
+    head = (
+        b"POST /v1/health/live HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        b"Content-Length: 1000000000\r\n\r\n"
+    )
+
+    assert b"413" in raw(served, head).split(b"\r\n")[0]
+    assert served.get("/v1/health/live").status_code == 200
+
+
+def test_a_chunked_body_is_counted_as_it_comes(serve: Serve) -> None:
+    served = serve(body_limit_bytes=2_000)
+
+    def endless() -> Iterator[bytes]:
+        for _ in range(3):
+            yield b"[" + b" " * 1_000
+
+    json = {"content-type": "application/json"}
+    answer = served.client.post("/v1/health/live", content=endless(), headers=json)
+
+    check_problem(answer, 413, "body-too-large")
+    assert answer.headers["connection"] == "close"
+
+
+def test_deep_nesting_is_refused_and_brackets_in_texts_are_not_counted(serve: Serve) -> None:
+    served = serve(depth_limit=20)
+
+    def post(content: str) -> httpx.Response:
+        json = {"content-type": "application/json"}
+        return served.client.post("/v1/health/live", content=content, headers=json)
+
+    check_problem(post("[" * 21 + "]" * 21), 400, "nested-too-deeply")
+    check_problem(post("[" * 100_000), 400, "nested-too-deeply")
+    check_problem(post("[" * 20 + "]" * 20), 405, "method-not-allowed")
+    check_problem(post('"' + "[" * 100 + '\\""'), 405, "method-not-allowed")
+    check_problem(post("[[]," * 19 + "[" + "]" * 20), 405, "method-not-allowed")
+
+
+@pytest.mark.parametrize(
+    ("media", "said"), [("text/plain", "text/plain"), ("multipart/form-data", "uploads"), ("", "")]
+)
+def test_a_body_that_is_no_json_is_refused(served: Served, media: str, said: str) -> None:
+    sent = {"content-type": media} if media else {}
+    answer = served.client.post("/v1/health/live", content=b"x=1", headers=sent)
+
+    body = check_problem(answer, 415, "unsupported-media-type")
+    assert said in str(body["detail"])
+
+
+def raw(served: Served, head: bytes) -> bytes:
+    """What comes back for a head whose body is never sent."""
+    address = urlsplit(served.url)
+    with socket.create_connection((str(address.hostname), address.port or 0), 10) as connection:
+        connection.sendall(head)
+        return connection.recv(4_096)
