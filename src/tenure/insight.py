@@ -129,18 +129,21 @@ class Insight:
         return [depth for depth in waiting if (depth.queue, depth.kind) not in taken]
 
     def why(self, job: Job) -> Why:
-        """The one reason why it is not running."""
+        """The one reason why it is not running. Only a job that waits needs more than its row."""
+        if job.state.final and job.finished_at is not None:
+            return why(job, Facts(now=job.finished_at))
+        if job.state is not State.QUEUED:
+            return why(job, Facts(now=self._store.now()))
         queues = self._store.queues
         alive = [worker for worker in self.workers() if worker.alive]
         paused = {queue.name: queue.by or "somebody" for queue in queues.list() if queue.paused}
-        waits = job.state is State.QUEUED
         facts = Facts(
             now=self._store.now(),
             paused_by=paused.get(job.queue),
             workers=len(alive),
             knows_kind=any(job.queue in one.queues and job.kind in one.kinds for one in alive),
-            ahead=queues.ahead(job) if waits and not job.hold else 0,
-            head=queues.head(job) if waits and job.hold & Hold.ORDER else None,
+            ahead=0 if job.hold else queues.ahead(job),
+            head=queues.head(job) if job.hold & Hold.ORDER else None,
         )
         return why(job, facts)
 

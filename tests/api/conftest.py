@@ -15,6 +15,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from tenure import Tenure
+from tenure.access import Keys, Permission
 from tenure.api import ApiSettings, create_api
 from tests.support.until import until
 
@@ -27,6 +28,11 @@ class Served:
     api: FastAPI
     client: httpx.Client
     url: str
+
+    def key(self, permission: str = "read", **whose: Any) -> dict[str, str]:
+        """Headers of a new key's holder."""
+        text, _ = Keys(self.engine).create("test", Permission(permission), actor="test", **whose)
+        return {"authorization": f"Bearer {text}"}
 
     def get(self, path: str, **more: Any) -> httpx.Response:
         return self.client.get(path, **more)
@@ -54,7 +60,9 @@ def serve(engine: Tenure) -> Iterator[Serve]:
             api = create_api(engine, settings=ApiSettings(**settings), worker=worker)
             url = stack.enter_context(listening(api))
             client = stack.enter_context(httpx.Client(base_url=url, timeout=20))
-            return Served(engine, api, client, url)
+            made = Served(engine, api, client, url)
+            client.headers.update(made.key("admin"))
+            return made
 
         yield start
 

@@ -100,6 +100,99 @@ def test_a_body_that_is_no_json_is_refused(served: Served, media: str, said: str
     assert said in str(body["detail"])
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"{",
+        b'{"kind": "x"} x',
+        b"\xff\xfe",
+        b'"\xff"',
+        b'{"kind": "x", "priority": ' + b"9" * 5_000 + b"}",
+    ],
+)
+def test_broken_json_is_refused(served: Served, content: bytes) -> None:
+    json = {"content-type": "application/json"}
+    answer = served.client.post("/api/jobs", content=content, headers=json)
+    check_problem(answer, 400, "broken-json")
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ([], ""),
+        ({}, "/kind"),
+        ({"kind": 1}, "/kind"),
+        ({"kind": "x", "colour": "red"}, "/colour"),
+        ({"kind": "x", "a/b~c": 1}, "/a~1b~0c"),
+        ({"kind": "x", "priority": -1}, "/priority"),
+        ({"kind": "x", "priority": "first"}, "/priority"),
+        ({"kind": "x", "runAt": "2030-01-01T00:00:00"}, "/runAt"),
+        ({"kind": "x", "run_at": "2030-01-01T00:00:00Z"}, "/run_at"),
+        ({"kind": "x", "after": ["1", "one"]}, "/after/1"),
+        ({"kind": "a\x00b"}, "/kind"),
+        ({"kind": " x"}, "/kind"),
+        ({"kind": "x" * 151}, "/kind"),
+    ],
+)
+def test_wrong_and_unknown_fields_are_named(served: Served, body: object, pointer: str) -> None:
+    found = check_problem(served.post("/api/jobs", body), 422, "invalid-request")
+
+    assert [(one["in"], one["pointer"]) for one in found["errors"]] == [("body", pointer)]  # type: ignore[attr-defined]
+    assert served.engine.insight.counts() == {}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"kind": "x", "payload": NaN}',
+        b'{"kind": "x", "payload": 1e999}',
+        b'{"kind": "x", "payload": "\\ud800"}',
+        b'{"kind": "x", "delaySeconds": 1, "runAt": "2030-01-01T00:00:00Z"}',
+        b'{"kind": "x", "keyMode": "keep"}',
+    ],
+)
+def test_what_the_engine_refuses_is_422(served: Served, body: bytes) -> None:
+    json = {"content-type": "application/json"}
+    answer = served.client.post("/api/jobs", content=body, headers=json)
+
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["code"] in ("bad-payload", "bad-option")
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["pageSize=0", "pageSize=501", "pageSize=many", "state=lost", "colour=red",
+     "createdAfter=2030-01-01", "kind=%00", "batchId=x"],
+)  # fmt: skip
+def test_a_list_that_cannot_be_is_refused(served: Served, query: str) -> None:
+    found = check_problem(served.get(f"/api/jobs?{query}"), 422, "invalid-request")
+
+    assert [one["in"] for one in found["errors"]] == ["query"]  # type: ignore[attr-defined]
+
+
+def test_a_cursor_that_was_changed_is_refused(served: Served) -> None:
+    served.engine.enqueue_many([served.engine.new("x") for _ in range(3)])
+    cursor = served.get("/api/jobs?pageSize=1").json()["next"]
+    inner, _, seal = cursor.partition(".")
+
+    def ask(after: str, more: str = "") -> httpx.Response:
+        return served.get(f"/api/jobs?pageSize=1{more}", params={"pageSize": 1, "after": after})
+
+    assert ask(cursor).status_code == 200
+    for wrong in (
+        "",
+        "x",
+        inner,
+        f"{inner}x.{seal}",
+        f"WzFd.{seal}",
+        f"{inner}.{seal}é",
+        "." * 500,
+    ):
+        check_problem(ask(wrong), 400, "invalid-cursor")
+    other = served.get("/api/jobs", params={"kind": "x", "after": cursor})
+    check_problem(other, 400, "invalid-cursor")
+
+
 def raw(served: Served, head: bytes) -> bytes:
     """What comes back for a head whose body is never sent."""
     address = urlsplit(served.url)

@@ -7,10 +7,11 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 
 from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
 
 from tenure.api.guards import BoundedBody, Named, Unbroken
+from tenure.api.identity import install_identity
 from tenure.api.problems import add_problems
-from tenure.api.replica import Replica
 from tenure.api.routes import ROUTERS
 from tenure.api.service import Service
 from tenure.api.settings import ApiSettings
@@ -36,11 +37,10 @@ def create_api(
         docs_url=None,
         redoc_url=None,
     )
-    api.state.service = Service(
-        engine=engine, settings=settings, replica=Replica(engine.signals, worker)
-    )
+    api.state.service = Service.over(engine, settings, worker)
     add_problems(api)
     _add_guards(api, engine, settings)
+    install_identity(api, engine)
     for router in ROUTERS:
         api.include_router(router)
     return api
@@ -57,4 +57,7 @@ def _add_guards(api: FastAPI, engine: Tenure, settings: ApiSettings) -> None:
 async def _live(api: FastAPI) -> AsyncIterator[None]:
     service: Service = api.state.service
     async with service.replica:
-        yield
+        try:
+            yield
+        finally:
+            await run_in_threadpool(service.operations.close)

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from tenure.api.errors import ApiError, BrokenBody
 from tenure.asgi.messages import PROBLEM, Scope, Send, note, problem, problem_document
-from tenure.core.errors import TenureError
+from tenure.core.errors import TenureError, Unauthenticated
 
 STATUSES: Mapping[str, int] = {
     "bad_input": 422,
@@ -20,6 +20,7 @@ STATUSES: Mapping[str, int] = {
     "key_conflict": 409,
     "job_not_found": 404,
     "schedule_not_found": 404,
+    "api_key_not_found": 404,
     "operation_not_found": 404,
     "move_refused": 409,
     "lease_lost": 409,
@@ -33,6 +34,7 @@ STATUSES: Mapping[str, int] = {
     "invalid_correlation_id": 400,
     "unauthenticated": 401,
     "forbidden": 403,
+    "access_error": 403,
     "body_too_large": 413,
     "unsupported_media_type": 415,
     "idempotency_key_reused": 422,
@@ -60,8 +62,10 @@ def status_of(error: TenureError) -> int:
 
 def headers_of(error: TenureError) -> dict[str, str]:
     """What an error says beside the document; whatever may work again says when."""
-    if isinstance(error, ApiError) or hasattr(error, "headers"):
+    if isinstance(error, ApiError):
         return dict(error.headers)
+    if isinstance(error, Unauthenticated):
+        return {"www-authenticate": error.challenge}
     return {"retry-after": "1"} if error.retryable else {}
 
 
@@ -85,7 +89,7 @@ def title_of(kind: type[TenureError]) -> str:
 def extensions_of(error: TenureError) -> dict[str, Any]:
     """Which job is meant, where one is."""
     named = {"jobId": getattr(error, "job_id", None), "checks": getattr(error, "checks", None)}
-    return {name: value for name, value in named.items() if value is not None}
+    return {name: value for name, value in named.items() if value}
 
 
 async def send_problem(scope: Scope, send: Send, error: TenureError) -> None:
@@ -153,6 +157,8 @@ def pointer(path: Iterable[object]) -> str:
 def _answer_http(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, HTTPException):
         raise error
+    if error.status_code == 400:  # the framework's word for a body that no parser takes
+        return _answer_known(request, BrokenBody("the body is not JSON that can be read"))
     document = problem_document(
         error.status_code, str(error.detail), request_id=note(request.scope, "request_id")
     )

@@ -1,4 +1,4 @@
-"""What the routes of one API share: the engine, its settings, this process's worker."""
+"""What the routes of one API share, and how a route asks for it: by the type of a parameter."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from tenure.api.identity import Reader, Writer
+from tenure.api.once import Once
+from tenure.api.operations import Operations
 from tenure.api.replica import Replica
 from tenure.api.settings import ApiSettings
 from tenure.engine import Tenure
+from tenure.scoped import Scoped
+from tenure.worker import Worker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +24,19 @@ class Service:
     engine: Tenure
     settings: ApiSettings
     replica: Replica
+    operations: Operations
+    once: Once
+
+    @classmethod
+    def over(cls, engine: Tenure, settings: ApiSettings, worker: Worker | None) -> Service:
+        """Everything made; nothing started."""
+        return cls(
+            engine=engine,
+            settings=settings,
+            replica=Replica(engine.signals, worker),
+            operations=Operations(engine),
+            once=Once(engine),
+        )
 
 
 async def service_of(request: Request) -> Service:
@@ -33,5 +51,17 @@ async def engine_of(request: Request) -> Tenure:
     return service.engine
 
 
+async def readable(request: Request, caller: Reader) -> Scoped:
+    """The jobs that this caller may see."""
+    return caller.jobs(await engine_of(request))
+
+
+async def writable(request: Request, caller: Writer) -> Scoped:
+    """The jobs that this caller may add and move."""
+    return caller.jobs(await engine_of(request))
+
+
 Serving = Annotated[Service, Depends(service_of)]
 Engine = Annotated[Tenure, Depends(engine_of)]
+Readable = Annotated[Scoped, Depends(readable)]
+Writable = Annotated[Scoped, Depends(writable)]

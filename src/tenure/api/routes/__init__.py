@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter
 
-from tenure.api.routes import health
+from tenure.api.routes import health, jobs, moves
 
-ROUTERS: tuple[APIRouter, ...] = (health.router,)
+ROUTERS: tuple[APIRouter, ...] = (health.router, moves.router, jobs.router)
 
 __all__ = ["ROUTERS"]

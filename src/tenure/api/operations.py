@@ -1,0 +1,175 @@
+"""Moves over many jobs: begun by one request, followed by others, in any process of the service."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from tenure.api.errors import OperationNotFound
+from tenure.api.kept import Kept
+from tenure.core.scope import Scope
+from tenure.engine import Tenure
+from tenure.operator import Watcher
+from tenure.scoped import Scoped
+from tenure.stores.beside import Record
+from tenure.stores.contract import Changed
+
+COLLECTION = "operations"
+KEPT_SECONDS = 86_400.0
+TOLD_EVERY = 0.3
+SILENT_SECONDS = 60.0
+AT_A_TIME = 2
+Move = Callable[[Watcher], Changed]
+
+
+class OperationState(StrEnum):
+    """`lost`: its process went silent. What it had changed is changed; begin it again."""
+
+    PREVIEW = "preview"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """How far it is. `total` is how many jobs matched when it began."""
+
+    id: str | None
+    action: str
+    state: OperationState
+    total: int
+    tenant: str | None
+    owner: str | None
+    actor: str
+    started_at: str
+    matched: int = 0
+    changed: int = 0
+    refused_ids: tuple[str, ...] = ()
+    error: str | None = None
+
+
+class Stopped(Exception):
+    """The service shuts down: the rest of the operation does not happen here."""
+
+
+class Operations:
+    """Those of this process run two at a time; all of them are told by the database."""
+
+    def __init__(self, engine: Tenure) -> None:
+        self._engine = engine
+        self._kept = Kept(engine, COLLECTION, KEPT_SECONDS)
+        self._pool = ThreadPoolExecutor(AT_A_TIME, thread_name_prefix="tenure-operation")
+        self._stopping = threading.Event()
+
+    def preview(self, jobs: Scoped, action: str, total: int) -> Operation:
+        """What it would be; nothing begins."""
+        return self._new(jobs, action, total, OperationState.PREVIEW, None)
+
+    def begin(
+        self, jobs: Scoped, action: str, total: int, move: Move
+    ) -> tuple[Operation, Future[Operation]]:
+        """From now on it can be found; the future has its end."""
+        operation = self._new(jobs, action, total, OperationState.RUNNING, secrets.token_hex(8))
+        self._tell(operation)
+        self._kept.sweep()
+        return operation, self._pool.submit(self._run, operation, move)
+
+    def get(self, name: str, scope: Scope) -> Operation:
+        """One of the caller's own, or of whoever is inside their scope."""
+        record = self._kept.find(name)
+        if record is None or not _within(scope, record.data):
+            raise OperationNotFound(name)
+        return self._seen(record)
+
+    def close(self) -> None:
+        """Stop between two chunks, and wait for that."""
+        self._stopping.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _new(
+        self, jobs: Scoped, action: str, total: int, state: OperationState, name: str | None
+    ) -> Operation:
+        return Operation(
+            id=name,
+            action=action,
+            state=state,
+            total=total,
+            tenant=jobs.scope.tenant,
+            owner=jobs.scope.owner,
+            actor=jobs.actor,
+            started_at=self._engine.store.now().isoformat(),
+        )
+
+    def _run(self, operation: Operation, move: Move) -> Operation:
+        teller = _Teller(operation, self._tell, self._stopping)
+        try:
+            done = move(teller.hear)
+        except Stopped:
+            ended = replace(teller.operation, state=OperationState.STOPPED)
+        except Exception as error:
+            text = f"{type(error).__name__}: {error}"[:500]
+            ended = replace(teller.operation, state=OperationState.FAILED, error=text)
+        else:
+            ended = replace(_counted(operation, done), state=OperationState.DONE)
+        self._tell(ended)
+        return ended
+
+    def _tell(self, operation: Operation) -> None:
+        data: dict[str, Any] = asdict(operation)
+        self._engine.store.records.upsert(self._kept.record(data.pop("id"), data))
+
+    def _seen(self, record: Record) -> Operation:
+        data = {**record.data, "refused_ids": tuple(record.data["refused_ids"])}
+        operation = Operation(id=record.name, **data)
+        if operation.state == OperationState.RUNNING and self._silent(record.updated_at):
+            return replace(operation, state=OperationState.LOST)
+        return operation
+
+    def _silent(self, told_at: datetime | None) -> bool:
+        now = self._engine.store.now()
+        return told_at is None or (now - told_at).total_seconds() > SILENT_SECONDS
+
+
+class _Teller:
+    """Writes down how far it is, not more often than anybody looks."""
+
+    def __init__(
+        self, operation: Operation, tell: Callable[[Operation], None], stopping: threading.Event
+    ) -> None:
+        self.operation = operation
+        self._tell = tell
+        self._stopping = stopping
+        self._told_at = time.monotonic()
+
+    def hear(self, total: Changed) -> None:
+        self.operation = _counted(self.operation, total)
+        if self._stopping.is_set():
+            raise Stopped
+        if time.monotonic() - self._told_at >= TOLD_EVERY:
+            self._told_at = time.monotonic()
+            self._tell(self.operation)
+
+
+def _counted(operation: Operation, total: Changed) -> Operation:
+    return replace(
+        operation,
+        matched=total.matched,
+        changed=total.changed,
+        refused_ids=tuple(total.refused),
+    )
+
+
+def _within(scope: Scope, data: dict[str, Any]) -> bool:
+    """An operation over all owners is no business of one of them."""
+    tenant = scope.tenant is None or data["tenant"] == scope.tenant
+    return tenant and (scope.owner is None or data["owner"] == scope.owner)

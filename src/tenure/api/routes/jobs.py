@@ -1,0 +1,168 @@
+"""`/api/jobs`: add, read, list and move jobs. What waits and what streams is in files beside."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request, Response
+
+from tenure.api.cursors import seal, unseal
+from tenure.api.identity import Reader, Writer
+from tenure.api.once import Answer
+from tenure.api.routes.answers import created, may, with_etag
+from tenure.api.service import Engine, Readable, Serving, Writable
+from tenure.api.shapes.filters import ListInput
+from tenure.api.shapes.jobs import (
+    AddedShape,
+    HistoryShape,
+    JobPage,
+    JobShape,
+    LogsShape,
+    NewJobInput,
+    PriorityInput,
+    WholeJobShape,
+    attempt,
+    light,
+    log_line,
+    whole,
+)
+from tenure.asgi.messages import note
+from tenure.core.errors import OptionError
+from tenure.core.job import DEAD_LETTERS, Job, State
+from tenure.engine import Tenure
+from tenure.scoped import Scoped
+
+router = APIRouter(prefix="/api", tags=["jobs"])
+MOST_LINES = 5_000
+ALREADY = "Its key named a job already"
+ONCE = (
+    "A name for this request. Within a day the same name and body have the same answer, and one "
+    "effect; another body is 422, two at the same time 409."
+)
+IdempotencyKey = Annotated[
+    str | None,
+    Header(alias="Idempotency-Key", min_length=1, max_length=255, pattern="^[ -~]+$",
+           description=ONCE),
+]  # fmt: skip
+
+
+@router.post(
+    "/jobs",
+    operation_id="createJob",
+    status_code=201,
+    response_model=AddedShape,
+    responses={
+        200: {"model": AddedShape, "description": "Its key named a job already"},
+        **may(409),
+    },
+)
+def create_job(
+    job: NewJobInput,
+    caller: Writer,
+    service: Serving,
+    request: Request,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Add one job. It is durable when this answers."""
+    jobs = caller.jobs(service.engine)
+    correlation_id = note(request.scope, "correlation_id")
+
+    def act(tx: Any) -> Answer:
+        options = {"correlation_id": correlation_id, **job.options(), "tx": tx}
+        ref = jobs.enqueue(job.kind, job.payload, **options)
+        return Answer(201 if ref.created else 200, {"jobId": ref.id, "created": ref.created})
+
+    if idempotency_key is None:
+        return created(act(None))
+    return created(service.once.answer(caller, idempotency_key, job.model_dump_json(), act))
+
+
+@router.get("/jobs", operation_id="listJobs")
+def list_jobs(
+    asked: Annotated[ListInput, Query()], caller: Reader, request: Request, response: Response
+) -> JobPage:
+    """Jobs that match all that is given, newest first, without payloads."""
+    return _page(asked, caller, request, response)
+
+
+@router.get("/dead-letters", operation_id="listDeadLetters")
+def list_dead_letters(
+    asked: Annotated[ListInput, Query()], caller: Reader, request: Request, response: Response
+) -> JobPage:
+    """Failed and dead jobs, newest first; `state` narrows it to one of the two."""
+    if set(asked.state or ()) - set(DEAD_LETTERS):
+        raise OptionError("dead letters are failed and dead jobs; /api/jobs lists the others")
+    letters = asked.model_copy(update={"state": asked.state or list(DEAD_LETTERS)})
+    return _page(letters, caller, request, response)
+
+
+@router.get(
+    "/jobs/{job_id}",
+    operation_id="getJob",
+    response_model=WholeJobShape,
+    responses={304: {"description": "As `If-None-Match` says"}, **may(404)},
+)
+def get_job(
+    job_id: str,
+    jobs: Readable,
+    engine: Engine,
+    if_none_match: Annotated[str | None, Header(max_length=1_000)] = None,
+) -> Response:
+    """One job with payload, result, last error, and the one reason why it is not running."""
+    return with_etag(_whole(engine, jobs.get(job_id)), if_none_match)
+
+
+@router.get("/jobs/{job_id}/history", operation_id="getJobHistory", responses=may(404))
+def get_history(job_id: str, jobs: Readable) -> HistoryShape:
+    """Every run and every move, oldest first."""
+    return HistoryShape(items=[attempt(one) for one in jobs.history(job_id)])
+
+
+@router.get("/jobs/{job_id}/logs", operation_id="getJobLogs", responses=may(404))
+def get_logs(
+    job_id: str, jobs: Readable, limit: Annotated[int, Query(ge=1, le=MOST_LINES)] = 500
+) -> LogsShape:
+    """What its handlers said, oldest first."""
+    return LogsShape(items=[log_line(line) for line in jobs.logs(job_id, limit)])
+
+
+@router.post("/jobs/{job_id}/cancel", operation_id="cancelJob", responses=may(404, 409))
+def cancel_job(job_id: str, jobs: Writable) -> JobShape:
+    """A waiting job ends at once; a running one is asked to stop."""
+    return light(jobs.cancel(job_id))
+
+
+@router.post("/jobs/{job_id}/retry", operation_id="retryJob", responses=may(404, 409))
+def retry_job(job_id: str, jobs: Writable) -> JobShape:
+    """A finished job starts anew; a waiting one is due now; a running one is left alone."""
+    return light(jobs.retry(job_id))
+
+
+@router.post("/jobs/{job_id}/reprioritise", operation_id="reprioritiseJob", responses=may(404, 409))
+def reprioritise_job(job_id: str, asked: PriorityInput, jobs: Writable) -> JobShape:
+    """Another place in the queue, for a job that waits."""
+    return light(jobs.reprioritise(job_id, asked.priority))
+
+
+def _page(asked: ListInput, caller: Reader, request: Request, response: Response) -> JobPage:
+    service = request.app.state.service
+    jobs: Scoped = caller.jobs(service.engine)
+    limit = min(asked.page_size, service.settings.page_limit)
+    after = unseal(asked.after, asked.question())
+    page = jobs.page(asked.where(caller.whose(asked.user_id)), limit=limit, after=after)
+    more = seal(page.next, asked.question())
+    if more is not None:
+        response.headers["link"] = f'<{_link(request, more)}>; rel="next"'
+    return JobPage(items=[light(job) for job in page.rows], next=more)
+
+
+def _link(request: Request, after: str) -> str:
+    url = request.url.include_query_params(after=after)
+    return f"{url.path}?{url.query}"
+
+
+def _whole(engine: Tenure, job: Job) -> WholeJobShape:
+    """A job at its first run, with nothing said about it yet, has no history worth a query."""
+    first = job.fence <= 1 and job.state in (State.QUEUED, State.RUNNING, State.SUCCEEDED)
+    history = [] if first else engine.insight.history(job)
+    return whole(job, history, engine.insight.why(job))

@@ -1,0 +1,113 @@
+"""Moves over many jobs: how many would it be, begin it, how far is it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from fastapi import APIRouter, Response
+from starlette.concurrency import run_in_threadpool
+
+from tenure.api.identity import Reader, Writer
+from tenure.api.operations import Move, Operation, OperationState
+from tenure.api.routes.answers import Responses, may
+from tenure.api.service import Service, Serving
+from tenure.api.shapes.filters import MoveInput
+from tenure.api.shapes.operations import OperationShape, operation_shape
+from tenure.core.errors import FilterRequired, OptionError
+from tenure.core.filter import JobFilter
+from tenure.core.job import DEAD_LETTERS, OPEN_STATES
+from tenure.operator import dead_letters
+from tenure.scoped import Scoped
+
+router = APIRouter(prefix="/api", tags=["jobs"])
+PATIENCE_SECONDS = 1.0
+BEGUN: Responses = {
+    202: {"model": OperationShape, "description": "Begun; `Location` tells how far it is"}
+}
+
+
+@router.post(
+    "/jobs/replay", operation_id="replayJobs", response_model=OperationShape, responses=BEGUN
+)
+async def replay_jobs(
+    asked: MoveInput, caller: Writer, service: Serving, response: Response
+) -> OperationShape:
+    """Failed and dead jobs that match start anew. With `dryRun`: how many that would be."""
+    where = asked.where(caller.whose(asked.user_id))
+    if set(where.states or ()) - set(DEAD_LETTERS):
+        raise OptionError("replay takes failed and dead jobs; retry others one by one")
+    jobs = caller.jobs(service.engine)
+    order = _Order("replay", jobs, where, dead_letters(where), jobs.replay)
+    return await _carry_out(service, order, asked.dry_run, response)
+
+
+@router.post(
+    "/jobs/cancel", operation_id="cancelJobs", response_model=OperationShape, responses=BEGUN
+)
+async def cancel_jobs(
+    asked: MoveInput, caller: Writer, service: Serving, response: Response
+) -> OperationShape:
+    """Waiting jobs that match end, running ones are asked to stop. `dryRun` only counts them."""
+    where = asked.where(caller.whose(asked.user_id))
+    jobs = caller.jobs(service.engine)
+    mine = where if where.states is not None else replace(where, states=OPEN_STATES)
+    order = _Order("cancel", jobs, where, mine, jobs.cancel_all)
+    return await _carry_out(service, order, asked.dry_run, response)
+
+
+@router.get("/operations/{operation_id}", operation_id="getOperation", responses=may(404))
+def get_operation(operation_id: str, caller: Reader, service: Serving) -> OperationShape:
+    """How far a move over many jobs is. It is kept for a day."""
+    return operation_shape(service.operations.get(operation_id, caller.scope))
+
+
+class _Order:
+    """What is to be done to which jobs."""
+
+    def __init__(
+        self,
+        action: str,
+        jobs: Scoped,
+        asked: JobFilter,
+        where: JobFilter,
+        move: Callable[..., object],
+    ) -> None:
+        if asked.empty:
+            raise FilterRequired(action)
+        self.action = action
+        self.jobs = jobs
+        self.where = where
+        self._move = move
+
+    @property
+    def move(self) -> Move:
+        return lambda watch: self._move(self.where, watch=watch)  # type: ignore[return-value]
+
+    def count(self) -> int:
+        return self.jobs.preview(self.where)
+
+
+async def _carry_out(
+    service: Service, order: _Order, dry_run: bool, response: Response
+) -> OperationShape:
+    """Small moves are over when this answers; a large one goes on, and can be followed."""
+    total = await run_in_threadpool(order.count)
+    operations = service.operations
+    if dry_run:
+        preview = partial(operations.preview, order.jobs, order.action, total)
+        return operation_shape(await run_in_threadpool(preview))
+    begin = partial(operations.begin, order.jobs, order.action, total, order.move)
+    begun, ending = await run_in_threadpool(begin)
+    response.headers["location"] = f"/api/operations/{begun.id}"
+    seen = await _for_a_moment(begun, asyncio.wrap_future(ending))
+    if seen.state is OperationState.RUNNING:
+        response.status_code = 202
+    return operation_shape(seen)
+
+
+async def _for_a_moment(begun: Operation, ending: asyncio.Future[Operation]) -> Operation:
+    await asyncio.wait({ending}, timeout=PATIENCE_SECONDS)
+    return ending.result() if ending.done() and not ending.cancelled() else begun

@@ -1,0 +1,82 @@
+"""Which jobs are meant: the same words in a query and in a body."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pydantic import AwareDatetime, ConfigDict, Field
+
+from tenure.api.shapes.shape import Input
+from tenure.api.shapes.words import CorrelationId, JobId, Key, Kind, Queue, Tenant, User
+from tenure.core.filter import JobFilter
+from tenure.core.job import State
+from tenure.core.page import MAX_PAGE
+
+MANY = 100
+MOST_IDS = 1_000
+USER = "`me` is the caller; `all` and other users need the permission admin."
+
+
+class FilterInput(Input):
+    """All that is given must hold; what is left out matches any."""
+
+    state: list[State] | None = Field(default=None, max_length=len(State))
+    kind: list[Kind] | None = Field(default=None, max_length=MANY)
+    queue: list[Queue] | None = Field(default=None, max_length=MANY)
+    tenant: Tenant | None = None
+    user_id: User | None = Field(default=None, description=USER)
+    key: Key | None = None
+    correlation_id: CorrelationId | None = None
+    batch_id: JobId | None = None
+    created_after: AwareDatetime | None = None
+    created_before: AwareDatetime | None = None
+
+    def where(self, owner: str | None) -> JobFilter:
+        """As the engine says it; `owner` is what `userId` was resolved to."""
+        return JobFilter(
+            states=_any(self.state),
+            kinds=_any(self.kind),
+            queues=_any(self.queue),
+            tenant=self.tenant,
+            owner=owner,
+            key=self.key,
+            correlation_id=self.correlation_id,
+            batch_id=self.batch_id,
+            created_after=self.created_after,
+            created_before=self.created_before,
+        )
+
+
+class ListInput(FilterInput):
+    """A filter and a page."""
+
+    page_size: int = Field(default=50, ge=1, le=MAX_PAGE)
+    after: str | None = Field(
+        default=None, max_length=500, description="What `next` of the page before said."
+    )
+
+    def question(self) -> str:
+        """What a cursor belongs to."""
+        return self.model_dump_json(exclude={"page_size", "after"}, exclude_none=True)
+
+
+class MoveInput(FilterInput):
+    """A filter, or ids, for a move over many jobs. At least one of them has to be there."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"kind": ["invoice.pdf.render"], "dryRun": True}]}
+    )
+
+    job_ids: list[JobId] | None = Field(default=None, min_length=1, max_length=MOST_IDS)
+    finished_before: AwareDatetime | None = None
+    dry_run: bool = Field(default=False, description="Say how many it would be; change nothing.")
+
+    def where(self, owner: str | None) -> JobFilter:
+        """With what lists do not have."""
+        ids, before = _any(self.job_ids), self.finished_before
+        return replace(super().where(owner), ids=ids, finished_before=before)
+
+
+def _any(values: list[Any] | None) -> tuple[Any, ...] | None:
+    return tuple(values) if values else None

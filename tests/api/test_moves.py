@@ -1,0 +1,139 @@
+"""Moves over many jobs: previewed, begun, followed, stopped."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tenure import RunningJob, State, Steps, Tenure
+from tenure.api.operations import OperationState
+from tenure.stores.contract import Changed
+from tenure.testing import run_until_idle
+from tests.api.conftest import Serve, Served
+from tests.api.test_bad_input import check_problem
+from tests.support.until import until
+
+
+@pytest.fixture
+def engine(engine: Tenure) -> Tenure:
+    @engine.job("boom", retry=Steps())
+    def boom(job: RunningJob) -> None:
+        raise ValueError("no luck")
+
+    return engine
+
+
+def bury(served: Served, count: int, **more: Any) -> None:
+    served.engine.enqueue_many([served.engine.new("boom", **more) for _ in range(count)])
+    run_until_idle(served.engine)
+
+
+def test_a_preview_counts_and_changes_nothing(served: Served) -> None:
+    bury(served, 3)
+    body = served.post("/api/jobs/replay", {"kind": ["boom"], "dryRun": True}).json()
+
+    assert (body["state"], body["total"], body["operationId"]) == ("preview", 3, None)
+    assert served.engine.insight.counts() == {State.DEAD: 3}
+
+
+def test_a_small_replay_is_over_when_it_answers(served: Served) -> None:
+    bury(served, 3)
+    answer = served.post("/api/jobs/replay", {"kind": ["boom"]})
+
+    assert answer.status_code == 200
+    assert answer.json() | {"startedAt": "", "operationId": ""} == {
+        "operationId": "", "action": "replay", "state": "done", "total": 3, "matched": 3,
+        "changed": 3, "refused": 0, "refusedIds": [], "startedAt": "", "error": None,
+    }  # fmt: skip
+    assert served.engine.insight.counts() == {State.QUEUED: 3}
+    assert served.get(answer.headers["location"]).json() == answer.json()
+
+
+def test_a_long_one_goes_on_and_is_followed(served: Served) -> None:
+    bury(served, 600)
+    go_on, hold = threading.Event(), served.engine.store.jobs.change
+
+    def change(*args: Any) -> Changed:
+        done = hold(*args)
+        assert go_on.wait(20)
+        return done
+
+    served.engine.store.jobs.change = change  # type: ignore[method-assign, assignment]
+    begun = served.post("/api/jobs/replay", {"state": ["dead"]})
+    assert begun.status_code == 202
+    assert begun.json()["state"] == "running"
+    go_on.set()
+
+    where = begun.headers["location"]
+    done = until(lambda: served.get(where).json()["state"] == "done" and served.get(where).json())
+    assert (done["total"], done["matched"], done["changed"]) == (600, 600, 600)
+
+
+def test_waiting_jobs_are_cancelled_by_filter(served: Served) -> None:
+    served.engine.enqueue_many([served.engine.new("boom", queue="slow") for _ in range(3)])
+    served.engine.enqueue("boom")
+
+    assert served.post("/api/jobs/cancel", {"queue": ["slow"]}).json()["changed"] == 3
+    assert served.engine.insight.counts() == {State.CANCELED: 3, State.QUEUED: 1}
+
+
+def test_nothing_is_moved_without_a_filter_or_outside_the_scope(served: Served) -> None:
+    bury(served, 2, tenant="acme")
+    globex = served.key("write", tenant="globex")
+
+    check_problem(served.post("/api/jobs/replay", {}), 422, "filter-required")
+    check_problem(served.post("/api/jobs/cancel", {"dryRun": True}), 422, "filter-required")
+    check_problem(served.post("/api/jobs/replay", {"state": ["queued"]}), 422, "bad-option")
+    theirs = served.post("/api/jobs/replay", {"kind": ["boom"]}, headers=globex)
+    assert theirs.json()["changed"] == 0
+    assert served.engine.insight.counts() == {State.DEAD: 2}
+
+
+def test_an_operation_is_seen_by_those_whose_it_is(served: Served) -> None:
+    bury(served, 1, tenant="acme")
+    acme = served.key("write", tenant="acme")
+    where = served.post("/api/jobs/replay", {"kind": ["boom"]}, headers=acme).headers["location"]
+
+    assert served.get(where, headers=acme).status_code == 200
+    assert served.get(where).status_code == 200
+    one_user = served.key("read", tenant="acme", owner="ada")
+    for other in (served.key("read", tenant="globex"), one_user):
+        check_problem(served.get(where, headers=other), 404, "operation-not-found")
+    check_problem(served.get("/api/operations/none"), 404, "operation-not-found")
+
+
+def test_one_whose_process_went_silent_is_lost(served: Served) -> None:
+    operations = served.api.state.service.operations
+    where = served.post("/api/jobs/cancel", {"kind": ["none"]}).headers["location"]
+    name = where.rpartition("/")[2]
+    record = operations._kept.find(name)
+    data = {**record.data, "state": OperationState.RUNNING}
+    served.engine.store.records.upsert(replace(record, data=data))
+
+    assert served.get(where).json()["state"] == "running"
+    operations._silent = lambda told_at: True
+    assert served.get(where).json()["state"] == "lost"
+
+
+def test_shutdown_stops_between_chunks(serve: Serve, engine: Tenure) -> None:
+    served = serve()
+    bury(served, 600)
+    held, stopping = threading.Event(), served.api.state.service.operations._stopping
+    change = engine.store.jobs.change
+
+    def slow(*args: Any) -> Changed:
+        done = change(*args)
+        held.set()
+        assert stopping.wait(20)
+        return done
+
+    engine.store.jobs.change = slow  # type: ignore[method-assign, assignment]
+    begun = served.post("/api/jobs/replay", {"state": ["dead"]})
+    assert held.wait(20)
+    served.api.state.service.operations.close()
+
+    told = served.get(begun.headers["location"]).json()
+    assert (told["state"], told["changed"]) == ("stopped", 500)
