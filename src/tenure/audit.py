@@ -41,17 +41,17 @@ class Audit:
         self._store = store
         self._signals = signals
 
-    def note(self, actor: str, action: str, target: str, **facts: Any) -> None:
-        """Write a line; `action` is a word like `queue.paused`."""
+    def note(self, actor: str, action: str, target: str, *, tx: Any = None, **facts: Any) -> None:
+        """Write a line, with `tx` as part of the action itself; `action` is like `queue.paused`."""
         self._signals.emit("audit.noted", actor=actor, action=action, target=target, facts=facts)
         if Capability.RECORDS not in self._store.capabilities:
             return
         now = self._store.now()
         data = {"actor": actor, "action": action, "target": target, "facts": facts}
         name = f"{_position(now)}-{secrets.token_hex(4)}"
-        self._store.records.put(Record(collection=AUDIT, name=name, data=data))
+        self._store.records.put(Record(collection=AUDIT, name=name, data=data), tx)
         for old in self._store.records.list(AUDIT, _position(now - KEPT), REMOVED_AT_ONCE):
-            self._store.records.remove(AUDIT, old.name)
+            self._store.records.remove(AUDIT, old.name, tx)
 
     def page(self, *, limit: int = 50, after: str | None = None) -> Page[AuditLine]:
         """Newest first; `after` is what `next` of another page said."""

@@ -55,6 +55,7 @@ class Keys:
     """The API keys of an app's database."""
 
     def __init__(self, app: Tenure, clock: Clock | None = None) -> None:
+        self._store = app.store
         self._records = app.store.records
         self._signals = app.signals
         self._audit = app.operator.audit
@@ -71,7 +72,10 @@ class Keys:
         seconds: float | None = None,
     ) -> tuple[str, ApiKey]:
         """A new key and what is known of it. The key itself can never be had again."""
-        _check(name, tenant, owner, seconds)
+        check_name("key_name", name)
+        check_whose(tenant, owner)
+        if seconds is not None and not seconds > 0:
+            raise OptionError(f"a key must last longer than nothing, not {seconds!r} seconds")
         key = ApiKey(
             id=secrets.token_hex(6),
             name=name,
@@ -83,8 +87,9 @@ class Keys:
             expires_at=None if seconds is None else self._now() + timedelta(seconds=seconds),
         )
         text = f"tenure_{key.id}_{new_secret()}"
-        self._records.put(Record(collection=KEYS, name=key.id, data=_data(key, text)))
-        self._audit.note(actor, "key.created", key.id, name=name, permission=permission.value)
+        with self._store.transaction() as tx:
+            self._records.put(Record(collection=KEYS, name=key.id, data=_data(key, text)), tx)
+            self._audit.note(actor, "key.created", key.id, tx=tx, name=name, permission=permission)
         return text, key
 
     def find(self, text: str) -> ApiKey | None:
@@ -105,10 +110,11 @@ class Keys:
 
     def revoke(self, key_id: str, *, actor: str) -> None:
         """It is good for nothing from now on; other processes notice within seconds."""
-        if not self._records.remove(KEYS, key_id):
-            raise ApiKeyNotFound(key_id)
+        with self._store.transaction() as tx:
+            if not self._records.remove(KEYS, key_id, tx):
+                raise ApiKeyNotFound(key_id)
+            self._audit.note(actor, "key.revoked", key_id, tx=tx)
         self._signals.emit("key.revoked", key=key_id)
-        self._audit.note(actor, "key.revoked", key_id)
 
     def any(self) -> bool:
         """Whether there is a key that is still good."""
@@ -119,17 +125,15 @@ class Keys:
         return datetime.now(UTC) if self._clock is None else self._clock.now()
 
 
-def _check(name: str, tenant: str | None, owner: str | None, seconds: float | None) -> None:
-    check_name("key_name", name)
+def check_whose(tenant: str | None, owner: str | None) -> None:
+    """An owner is somebody of a tenant."""
     check_name("owner", owner)
     if tenant is not None:
         check_name("tenant", tenant)
     if owner is not None and tenant is None:
-        raise OptionError("a key of an owner needs a tenant; the empty one is a tenant too")
+        raise OptionError("an owner needs a tenant; the empty one is a tenant too")
     if owner == "":
         raise OptionError("an owner cannot be empty")
-    if seconds is not None and not seconds > 0:
-        raise OptionError(f"a key must last longer than nothing, not {seconds!r} seconds")
 
 
 def _data(key: ApiKey, text: str) -> dict[str, str | None]:

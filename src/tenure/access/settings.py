@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -40,6 +41,16 @@ class IdentitySettings(BaseSettings):
         """A comma-separated list."""
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("jwt_jwks_url")
+    @classmethod
+    def _safe(cls, value: str) -> str:
+        """Who could change the keys on their way could sign for anybody."""
+        parts = urlsplit(value)
+        local = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "::1", "localhost")
+        if value and not (parts.hostname and (parts.scheme == "https" or local)):
+            raise ValueError("must be https://..., or http:// on loopback")
         return value
 
     @model_validator(mode="after")

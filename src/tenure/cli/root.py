@@ -10,11 +10,13 @@ import typer
 from typer.core import TyperGroup
 
 from tenure.cli import errors
+from tenure.cli.audit import audit
 from tenure.cli.demo import demo
 from tenure.cli.doctor import doctor
 from tenure.cli.engines import closing_engines
 from tenure.cli.enqueue import enqueue
 from tenure.cli.jobs import jobs
+from tenure.cli.keys import keys
 from tenure.cli.migrate import migrate
 from tenure.cli.queues import queues
 from tenure.cli.schedules import schedules
@@ -53,9 +55,10 @@ def root(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-for command in (worker, enqueue, tick, migrate, workers, doctor, demo):
+for command in (worker, enqueue, tick, migrate, workers, doctor, audit, demo):
     app.command(command.__name__)(command)
 app.add_typer(jobs, name="jobs")
 app.add_typer(queues, name="queues")
 app.add_typer(tenants, name="tenants")
 app.add_typer(schedules, name="schedules")
+app.add_typer(keys, name="keys")

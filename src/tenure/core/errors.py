@@ -19,7 +19,8 @@ TenureError
 │   └── NeedsImmediate             SQLite: a read transaction cannot become a writing one
 ├── AccessError                    who asks is not known, or may not
 │   ├── Unauthenticated            nobody we know: no credential, or one that is not valid
-│   └── Forbidden                  known, and without the right to do this
+│   ├── Forbidden                  known, and without the right to do this
+│   └── IdentityUnavailable        the issuer's keys cannot be had now (retryable)
 ├── JobNotFound                    no such job
 ├── ScheduleNotFound               no such schedule
 ├── ApiKeyNotFound                 no such API key
@@ -224,6 +225,16 @@ class Forbidden(AccessError):
     """The caller is known, but has no right to do this."""
 
     code = "forbidden"
+
+
+class IdentityUnavailable(AccessError):
+    """The keys that tokens are checked with cannot be had now."""
+
+    code = "identity_unavailable"
+    retryable = True
+
+    def __init__(self) -> None:
+        super().__init__("the issuer's keys (TENURE_JWT_JWKS_URL) cannot be fetched; try again")
 
 
 class JobNotFound(TenureError):

@@ -75,7 +75,7 @@ class Schedules:
     def pause(self, name: str, actor: str = "operator") -> Schedule:
         """No slot of it fires until it is resumed."""
         done = self._rows.change(name, lambda row: replace(row, paused=True, paused_by=actor))
-        self._app.signals.emit("schedule.paused", schedule=name, actor=actor)
+        self._tell("schedule.paused", name, actor)
         return done
 
     def resume(self, name: str, actor: str = "operator") -> Schedule:
@@ -88,7 +88,7 @@ class Schedules:
             return replace(row, paused=False, paused_by=None, next_at=next_at)
 
         done = self._rows.change(name, resumed)
-        self._app.signals.emit("schedule.resumed", schedule=name, actor=actor)
+        self._tell("schedule.resumed", name, actor)
         return done
 
     def edit(self, name: str, actor: str = "operator", **changes: Unpack[Edit]) -> Schedule:
@@ -104,13 +104,13 @@ class Schedules:
             return after
 
         done = self._rows.change(name, edited)
-        self._app.signals.emit("schedule.edited", schedule=name, actor=actor)
+        self._tell("schedule.edited", name, actor)
         return done
 
     def reset(self, name: str, actor: str = "operator") -> Schedule:
         """Forget what operators edited: the code's word holds again."""
         done = self._rows.change(name, lambda row: replace(row, edited={}))
-        self._app.signals.emit("schedule.edited", schedule=name, actor=actor)
+        self._tell("schedule.edited", name, actor)
         return done
 
     def run_now(self, name: str) -> JobRef:
@@ -121,3 +121,7 @@ class Schedules:
     def synchronise(self) -> None:
         """What the code declares into rows; what it no longer declares is disabled."""
         synchronise(self._app, self._rows, self.declared)
+
+    def _tell(self, action: str, name: str, actor: str) -> None:
+        self._app.signals.emit(action, schedule=name, actor=actor)
+        self._app.operator.audit.note(actor, action, name)

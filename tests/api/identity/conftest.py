@@ -24,10 +24,15 @@ from tenure.api.identity import (
     Writer,
     install_identity,
 )
-from tenure.core.errors import Forbidden, TenureError, Unauthenticated
+from tenure.core.errors import Forbidden, IdentityUnavailable, TenureError, Unauthenticated
 from tests.api.identity.server import serve
 
-STATUS: dict[type[TenureError], int] = {Unauthenticated: 401, Forbidden: 403, JobNotFound: 404}
+STATUS: dict[type[TenureError], int] = {
+    Unauthenticated: 401,
+    Forbidden: 403,
+    JobNotFound: 404,
+    IdentityUnavailable: 503,
+}
 Open = Callable[..., httpx.Client]
 
 
@@ -99,4 +104,5 @@ def _problem(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, TenureError)
     headers = {"www-authenticate": error.challenge} if isinstance(error, Unauthenticated) else {}
     body = {"code": error.code, "detail": str(error)}
-    return JSONResponse(body, STATUS[type(error)], headers)
+    status = next(code for kind, code in STATUS.items() if isinstance(error, kind))
+    return JSONResponse(body, status, headers)

@@ -6,6 +6,7 @@ reaches jobs by `caller.jobs(engine)`.
 """
 
 from tenure.access.caller import Caller, Permission
+from tenure.access.links import login_link
 from tenure.access.settings import IdentitySettings
 from tenure.api.identity.binding import check_binding
 from tenure.api.identity.install import install_identity
@@ -32,4 +33,5 @@ __all__ = [
     "check_binding",
     "identity_of",
     "install_identity",
+    "login_link",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from starlette.concurrency import run_in_threadpool
@@ -10,10 +12,16 @@ from starlette.requests import HTTPConnection
 from tenure.access.caller import Caller, How
 from tenure.access.keys import Keys
 from tenure.access.settings import IdentitySettings
+from tenure.access.tickets import LOGIN_LINKS, SESSIONS, Tickets
+from tenure.api.identity.cookie import cookie_name
 from tenure.api.identity.credential import INVALID, Credential, credential_of
+from tenure.api.identity.csrf import check_csrf
+from tenure.api.identity.jwks import KeySet
 from tenure.api.identity.remembered import Known, Remembered
+from tenure.api.identity.tokens import Tokens
 from tenure.core.clock import Clock
 from tenure.core.errors import Unauthenticated
+from tenure.core.signals import Signals
 from tenure.engine import Tenure
 
 ENDED = ("key.revoked", "session.ended")
@@ -30,17 +38,28 @@ class Identity:
         self.engine = engine
         self.settings = settings
         self.keys = Keys(engine, clock)
-        self.remembered = Remembered(settings.identity_cache_seconds)
+        self.sessions = Tickets(engine, SESSIONS, clock)
+        self.links = Tickets(engine, LOGIN_LINKS, clock)
+        elapsed = time.monotonic if clock is None else lambda: clock.now().timestamp()
+        self.remembered = Remembered(settings.identity_cache_seconds, elapsed)
+        self._tokens = _tokens(settings, engine.signals, elapsed)
         self._clock = clock
         engine.signals.subscribe(lambda name, facts: self.remembered.forget(), *ENDED)
 
     async def caller_of(self, request: HTTPConnection) -> Caller:
         """Who sends this; Unauthenticated where we do not know."""
-        credential = credential_of(request, "tenure_session")
+        credential = credential_of(request, cookie_name(request))
         found = self.remembered.find(credential)
         if found is None:
             found = await run_in_threadpool(self._recognise, credential)
+        if credential.how is How.SESSION:
+            check_csrf(request, credential.text)
         return found
+
+    def end_session(self, secret: str) -> None:
+        """It stands for nobody from now on."""
+        if self.sessions.end(secret):
+            self.engine.signals.emit("session.ended")
 
     def _recognise(self, credential: Credential) -> Caller:
         since = self.remembered.generation
@@ -55,9 +74,24 @@ class Identity:
             case How.KEY:
                 key = self.keys.find(credential.text)
                 return None if key is None else Known(key.caller, self._left(key.expires_at))
-            case _:
-                return None
+            case How.SESSION:
+                ticket = self.sessions.find(credential.text)
+                return (
+                    None if ticket is None else Known(ticket.caller, self._left(ticket.expires_at))
+                )
+            case How.TOKEN:
+                return None if self._tokens is None else self._tokens.find(credential.text)
 
     def _left(self, until: datetime | None) -> float:
         now = datetime.now(UTC) if self._clock is None else self._clock.now()
         return float("inf") if until is None else (until - now).total_seconds()
+
+
+def _tokens(
+    settings: IdentitySettings, signals: Signals, elapsed: Callable[[], float]
+) -> Tokens | None:
+    """None where no issuer is configured: then no token is good."""
+    if not settings.takes_tokens:
+        return None
+    keys = KeySet(settings.jwt_jwks_url, settings.jwt_keys_seconds, signals, elapsed)
+    return Tokens(settings, keys)

@@ -6,6 +6,7 @@ from fastapi import FastAPI
 
 from tenure.access.settings import IdentitySettings
 from tenure.api.identity.identity import Identity
+from tenure.api.identity.routes import router
 from tenure.core.clock import Clock
 from tenure.engine import Tenure
 
@@ -16,7 +17,8 @@ def install_identity(
     settings: IdentitySettings | None = None,
     clock: Clock | None = None,
 ) -> Identity:
-    """Give the app what `Reader`, `Writer` and `Admin` ask."""
+    """Give the app what `Reader`, `Writer` and `Admin` ask, and /login, /logout and /session."""
     identity = Identity(engine, settings or IdentitySettings(), clock)
     api.state.identity = identity
+    api.include_router(router)
     return identity

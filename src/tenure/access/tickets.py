@@ -1,0 +1,92 @@
+"""Secrets that stand for a caller for a while: sessions, and links that are good for one use."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from tenure.access.caller import Caller, How, Permission
+from tenure.access.secrets import digest, new_secret
+from tenure.core.clock import Clock
+from tenure.engine import Tenure
+from tenure.stores.beside import Record
+
+SESSIONS = "sessions"
+LOGIN_LINKS = "login_links"
+SWEPT_AT_ONCE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """Whom a secret stands for, and until when."""
+
+    caller: Caller
+    expires_at: datetime
+
+
+class Tickets:
+    """Tickets of one collection. The database holds their hashes; each new one sweeps old ones."""
+
+    def __init__(self, app: Tenure, collection: str, clock: Clock | None = None) -> None:
+        self._records = app.store.records
+        self._collection = collection
+        self._clock = clock
+
+    def issue(self, caller: Caller, seconds: float) -> str:
+        """A new secret for this caller."""
+        self._sweep()
+        secret, expires_at = new_secret(), self._now() + timedelta(seconds=seconds)
+        data = _data(Ticket(caller, expires_at))
+        self._records.put(Record(collection=self._collection, name=digest(secret), data=data))
+        return secret
+
+    def find(self, secret: str) -> Ticket | None:
+        """Whom it stands for, while it does."""
+        record = self._records.find(self._collection, digest(secret))
+        ticket = None if record is None else _ticket(record)
+        return ticket if ticket is not None and ticket.expires_at > self._now() else None
+
+    def take(self, secret: str) -> Ticket | None:
+        """The same, and it is used up: of two who come at once, one gets it."""
+        found = self.find(secret)
+        return found if self.end(secret) else None
+
+    def end(self, secret: str) -> bool:
+        """It stands for nobody from now on; whether it was there."""
+        return self._records.remove(self._collection, digest(secret))
+
+    def _sweep(self) -> None:
+        """Some that are over, from anywhere: names are hashes, so that all get their turn."""
+        for record in self._records.list(self._collection, secrets.token_hex(1), SWEPT_AT_ONCE):
+            if _ticket(record).expires_at <= self._now():
+                self._records.remove(self._collection, record.name)
+
+    def _now(self) -> datetime:
+        return datetime.now(UTC) if self._clock is None else self._clock.now()
+
+
+def _data(ticket: Ticket) -> dict[str, Any]:
+    caller = ticket.caller
+    return {
+        "name": caller.name,
+        "tenant": caller.tenant,
+        "owner": caller.owner,
+        "permissions": sorted(caller.permissions),
+        "site": caller.site,
+        "expires_at": ticket.expires_at.isoformat(),
+    }
+
+
+def _ticket(record: Record) -> Ticket:
+    data = record.data
+    caller = Caller(
+        name=data["name"],
+        how=How.SESSION,
+        tenant=data["tenant"],
+        owner=data["owner"],
+        permissions=frozenset(map(Permission, data["permissions"])),
+        site=data["site"],
+    )
+    return Ticket(caller, datetime.fromisoformat(data["expires_at"]))

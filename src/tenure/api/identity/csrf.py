@@ -1,0 +1,44 @@
+"""A browser sends its cookies for any page: what changes something must come from our own."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from urllib.parse import urlsplit
+
+from starlette.requests import HTTPConnection
+
+from tenure.core.errors import Forbidden
+
+CSRF = "x-csrf-token"
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+OWN = ("same-origin", "none")
+
+
+class CsrfRefused(Forbidden):
+    """A request with a session's cookie that a page of ours did not send."""
+
+    code = "csrf_refused"
+
+
+def csrf_token(session: str) -> str:
+    """The token of a session: scripts of our own pages can have it, other sites cannot."""
+    return hmac.new(session.encode(), b"csrf", hashlib.sha256).hexdigest()
+
+
+def check_csrf(request: HTTPConnection, session: str) -> None:
+    """CsrfRefused for a change without the token, or from a page of another site."""
+    if request.scope.get("method") in SAFE:
+        return
+    given = request.headers.get(CSRF, "")
+    if not hmac.compare_digest(given.encode("latin-1"), csrf_token(session).encode()):
+        raise CsrfRefused(f"a session changes things with the header {CSRF}; GET /session tells it")
+    if not _from_our_page(request):
+        raise CsrfRefused("this request comes from a page of another site")
+
+
+def _from_our_page(request: HTTPConnection) -> bool:
+    origin = request.headers.get("origin")
+    if origin is not None:
+        return urlsplit(origin).netloc == request.headers.get("host")
+    return request.headers.get("sec-fetch-site", OWN[0]) in OWN

@@ -1,0 +1,78 @@
+"""`tenure keys` and `tenure audit`."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tenure.access import Keys
+from tests.cli.conftest import Shop
+
+
+def test_a_key_is_shown_once_listed_and_revoked(shop: Shop) -> None:
+    made = shop.call("keys", "create", "ci", "--permission", "write", "--tenant", "acme")
+    key = made.stdout.strip()
+    listed = shop.read("keys", "list")
+
+    assert re.fullmatch("tenure_[0-9a-f]{12}_[0-9a-f]{64}", key)
+    assert "not shown again" in made.stderr
+    assert [(one["name"], one["permission"], one["tenant"]) for one in listed] == [
+        ("ci", "write", "acme")
+    ]
+    assert key.rpartition("_")[2] not in shop.call("keys").stdout + str(listed)
+    assert Keys(shop.engine).find(key) is not None
+    assert "revoked" in shop.call("keys", "revoke", listed[0]["id"]).stdout
+    assert Keys(shop.engine).find(key) is None
+    assert "there are no keys" in shop.call("keys").stdout
+
+
+def test_a_key_is_good_for_reading_unless_more_is_said(shop: Shop) -> None:
+    made = shop.read("keys", "create", "grafana", "--expires", "90d")
+
+    assert (made["permission"], made["tenant"], made["owner"]) == ("read", None, None)
+    assert made["expires_at"] is not None
+    assert Keys(shop.engine).find(made["key"]) is not None
+
+
+def test_what_is_not_there_cannot_be_revoked(shop: Shop) -> None:
+    result = shop.call("keys", "revoke", "0" * 12)
+
+    assert result.exit_code == 4
+    assert "api_key_not_found" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["create", "link"])
+@pytest.mark.parametrize(
+    "wrong",
+    [("--owner", "ada"), ("--permission", "root"), ("--tenant", "a\tb"), ("--owner", "")],
+)
+def test_a_key_that_would_mean_nothing_is_not_made(
+    shop: Shop, command: str, wrong: tuple[str, str]
+) -> None:
+    assert shop.call("keys", command, "ci", *wrong).exit_code == 2
+    assert shop.read("keys", "list") == []
+    assert shop.read("audit") == []
+
+
+def test_a_link_is_printed(shop: Shop) -> None:
+    made = shop.call("keys", "link", "ada", "--base-url", "https://jobs.example.org/")
+
+    assert re.fullmatch(r"https://jobs\.example\.org/login\?token=[0-9a-f]{64}\n", made.stdout)
+
+
+def test_actions_are_told_newest_first(shop: Shop) -> None:
+    assert "nothing was done yet" in shop.call("audit").stdout
+    shop.call("queues", "pause", "pdf")
+    shop.call("enqueue", "add", "--payload", "{}")
+    shop.call("jobs", "cancel", "--kind", "add", "--yes")
+    shop.call("keys", "create", "ci")
+
+    lines = shop.read("audit")
+
+    assert [line["action"] for line in lines] == ["key.created", "jobs.cancel", "queue.paused"]
+    assert lines[1]["target"] == "kinds=add states=queued,running"
+    assert lines[1]["facts"] == {"jobs": 1}
+    assert all(line["actor"].startswith("cli") for line in lines)
+    assert "queue.paused" in shop.call("audit").stdout
+    assert len(shop.read("audit", "--limit", "1")) == 1
