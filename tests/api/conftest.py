@@ -11,12 +11,12 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 from fastapi import FastAPI
 
 from tenure import Tenure
 from tenure.access import Keys, Permission
 from tenure.api import ApiSettings, create_api
+from tenure.api.serve import Server
 from tests.support.until import until
 
 
@@ -76,7 +76,7 @@ def served(serve: Serve) -> Served:
 @contextmanager
 def listening(api: FastAPI) -> Iterator[str]:
     """The address of a server that is there as long as the block."""
-    server = uvicorn.Server(uvicorn.Config(api, port=0, log_level="warning"))
+    server = Server(api, port=0, log_level="warning")
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:

@@ -60,4 +60,5 @@ async def _live(api: FastAPI) -> AsyncIterator[None]:
         try:
             yield
         finally:
+            await service.hub.close()
             await run_in_threadpool(service.operations.close)

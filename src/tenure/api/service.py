@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from tenure.api.events import Hub
 from tenure.api.identity import Reader, Writer
 from tenure.api.once import Once
 from tenure.api.operations import Operations
@@ -26,6 +27,7 @@ class Service:
     replica: Replica
     operations: Operations
     once: Once
+    hub: Hub
 
     @classmethod
     def over(cls, engine: Tenure, settings: ApiSettings, worker: Worker | None) -> Service:
@@ -36,6 +38,7 @@ class Service:
             replica=Replica(engine.signals, worker),
             operations=Operations(engine),
             once=Once(engine),
+            hub=Hub(engine, seconds=settings.events_seconds, most=settings.events_clients),
         )
 
 

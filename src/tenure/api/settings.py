@@ -23,4 +23,4 @@ class ApiSettings(BaseSettings):
     events_seconds: float = Field(default=0.5, ge=0.05, le=60)
     events_clients: int = Field(default=1_000, ge=1, le=100_000)
     heartbeat_seconds: float = Field(default=15.0, ge=0.1, le=300)
-    stream_seconds: float = Field(default=900.0, ge=1, le=86_400)
+    stream_seconds: float = Field(default=900.0, ge=0.1, le=86_400)

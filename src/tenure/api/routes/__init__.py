@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter
 
-from tenure.api.routes import health, jobs, moves
+from tenure.api.routes import events, health, jobs, moves
 
-ROUTERS: tuple[APIRouter, ...] = (health.router, moves.router, jobs.router)
+ROUTERS: tuple[APIRouter, ...] = (health.router, moves.router, jobs.router, events.router)
 
 __all__ = ["ROUTERS"]

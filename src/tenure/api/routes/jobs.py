@@ -10,7 +10,7 @@ from tenure.api.cursors import seal, unseal
 from tenure.api.identity import Reader, Writer
 from tenure.api.once import Answer
 from tenure.api.routes.answers import created, may, with_etag
-from tenure.api.service import Engine, Readable, Serving, Writable
+from tenure.api.service import Engine, Readable, Service, Serving, Writable
 from tenure.api.shapes.filters import ListInput
 from tenure.api.shapes.jobs import (
     AddedShape,
@@ -127,21 +127,29 @@ def get_logs(
 
 
 @router.post("/jobs/{job_id}/cancel", operation_id="cancelJob", responses=may(404, 409))
-def cancel_job(job_id: str, jobs: Writable) -> JobShape:
+def cancel_job(job_id: str, jobs: Writable, service: Serving) -> JobShape:
     """A waiting job ends at once; a running one is asked to stop."""
-    return light(jobs.cancel(job_id))
+    return _moved(service, jobs.cancel(job_id))
 
 
 @router.post("/jobs/{job_id}/retry", operation_id="retryJob", responses=may(404, 409))
-def retry_job(job_id: str, jobs: Writable) -> JobShape:
+def retry_job(job_id: str, jobs: Writable, service: Serving) -> JobShape:
     """A finished job starts anew; a waiting one is due now; a running one is left alone."""
-    return light(jobs.retry(job_id))
+    return _moved(service, jobs.retry(job_id))
 
 
 @router.post("/jobs/{job_id}/reprioritise", operation_id="reprioritiseJob", responses=may(404, 409))
-def reprioritise_job(job_id: str, asked: PriorityInput, jobs: Writable) -> JobShape:
+def reprioritise_job(
+    job_id: str, asked: PriorityInput, jobs: Writable, service: Serving
+) -> JobShape:
     """Another place in the queue, for a job that waits."""
-    return light(jobs.reprioritise(job_id, asked.priority))
+    return _moved(service, jobs.reprioritise(job_id, asked.priority))
+
+
+def _moved(service: Service, job: Job) -> JobShape:
+    """Those who watch hear of it."""
+    service.hub.hint(job.id)
+    return light(job)
 
 
 def _page(asked: ListInput, caller: Reader, request: Request, response: Response) -> JobPage:

@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, ConfigDict, Field
 from tenure.api.shapes.shape import Input
 from tenure.api.shapes.words import CorrelationId, JobId, Key, Kind, Queue, Tenant, User
 from tenure.core.filter import JobFilter
-from tenure.core.job import State
+from tenure.core.job import Job, State
 from tenure.core.page import MAX_PAGE
 
 MANY = 100
@@ -59,6 +59,23 @@ class ListInput(FilterInput):
     def question(self) -> str:
         """What a cursor belongs to."""
         return self.model_dump_json(exclude={"page_size", "after"}, exclude_none=True)
+
+
+class EventsInput(Input):
+    """Which jobs' changes."""
+
+    kind: list[Kind] | None = Field(default=None, max_length=MANY)
+    queue: list[Queue] | None = Field(default=None, max_length=MANY)
+    tenant: Tenant | None = None
+    user_id: User | None = Field(default=None, description=USER)
+
+    def has(self, job: Job) -> bool:
+        """Whether this is one of them; users are the caller's scope to judge."""
+        return (
+            (not self.kind or job.kind in self.kind)
+            and (not self.queue or job.queue in self.queue)
+            and self.tenant in (None, job.tenant)
+        )
 
 
 class MoveInput(FilterInput):

@@ -1,0 +1,66 @@
+"""What a look at the database found: which jobs changed since the look before. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tenure.core.job import Job, State
+from tenure.stores.contract import LogLine
+
+MOST_KNOWN = 20_000
+MOST_FOLLOWED = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class JobNews:
+    """One job as it is now, with what its handlers have said."""
+
+    job: Job
+    lines: Sequence[LogLine] = ()
+
+
+def face(job: Job) -> tuple[Any, ...]:
+    """What a watcher sees of a job: where this is the same, nothing has happened."""
+    return (
+        job.state, job.fence, job.attempt, job.priority, job.hold, job.run_at,
+        job.progress, job.progress_note, job.cancel_requested, job.reason,
+    )  # fmt: skip
+
+
+class Memory:
+    """How every job looked when last seen. Bounded: what was not seen for long is forgotten."""
+
+    def __init__(self) -> None:
+        self._faces: dict[str, tuple[Any, ...]] = {}
+        self._running: dict[str, None] = {}
+
+    @property
+    def followed(self) -> set[str]:
+        """Jobs that ran when last seen: how they go on is looked at until they do not."""
+        return set(self._running)
+
+    def changed(self, found: Iterable[Job]) -> list[Job]:
+        """Those that look different from before, or were never seen; each is remembered."""
+        return [job for job in found if self._differs(job)]
+
+    def forget(self, ids: Iterable[str]) -> None:
+        """They are not there any more."""
+        for job_id in ids:
+            self._running.pop(job_id, None)
+
+    def _differs(self, job: Job) -> bool:
+        before = self._faces.pop(job.id, None)
+        self._faces[job.id] = now = face(job)
+        self._follow(job)
+        if len(self._faces) > MOST_KNOWN:
+            self._faces.pop(next(iter(self._faces)))
+        return before != now
+
+    def _follow(self, job: Job) -> None:
+        self._running.pop(job.id, None)
+        if job.state is State.RUNNING:
+            self._running[job.id] = None
+            if len(self._running) > MOST_FOLLOWED:
+                self._running.pop(next(iter(self._running)))

@@ -1,0 +1,57 @@
+"""The bytes of one client's stream, from its first event to its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from tenure.api.events.clients import AllClient, JobClient, Wanted
+from tenure.api.events.frames import PING, RETRY, frame
+from tenure.api.events.hub import Hub
+
+END = frame("end")
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long a stream lasts, and how often a silent one says that it is there."""
+
+    heartbeat_seconds: float
+    stream_seconds: float
+
+
+async def stream_all(
+    hub: Hub, wanted: Wanted, last_event_id: str | None, pace: Pace
+) -> AsyncIterator[bytes]:
+    """Every job that is wanted."""
+    client = await hub.watch_all(wanted, last_event_id)
+    try:
+        async for part in _parts(client, pace):
+            yield part
+    finally:
+        hub.leave(client)
+
+
+async def stream_job(hub: Hub, client: JobClient, pace: Pace) -> AsyncIterator[bytes]:
+    """One job, until it has ended."""
+    hub.watch(client)
+    try:
+        async for part in _parts(client, pace):
+            yield part
+    finally:
+        hub.leave(client)
+
+
+async def _parts(client: AllClient | JobClient, pace: Pace) -> AsyncIterator[bytes]:
+    deadline = time.monotonic() + pace.stream_seconds
+    yield RETRY
+    while not client.closed and (left := deadline - time.monotonic()) > 0:
+        came = await client.news(min(pace.heartbeat_seconds, left))
+        if part := client.take():
+            yield part
+        elif not came:
+            yield PING
+        if isinstance(client, JobClient) and client.over:
+            yield END
+            return

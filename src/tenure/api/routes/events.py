@@ -1,0 +1,131 @@
+"""`/api/events`, `/api/jobs/{jobId}/events` and `…/wait`: requests that last, so they are async."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Response
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from tenure.api.events.clients import JobClient
+from tenure.api.events.frames import STREAM
+from tenure.api.events.news import JobNews
+from tenure.api.events.stream import Pace, stream_all, stream_job
+from tenure.api.identity import Reader
+from tenure.api.routes.answers import Responses, may
+from tenure.api.service import Readable, Service, Serving
+from tenure.api.shapes.filters import EventsInput
+from tenure.api.shapes.waits import FailedShape, PendingShape, ReadyShape
+from tenure.asgi.messages import Receive, Scope, Send
+from tenure.asgi.wait import WaitRoute
+from tenure.core.job import Job
+from tenure.scoped import Scoped
+
+router = APIRouter(prefix="/api", tags=["events"])
+LastEventId = Annotated[
+    str | None,
+    Header(alias="Last-Event-ID", max_length=100, description="Go on behind this event."),
+]
+EVENTS: Responses = {
+    200: {
+        "description": "Server-sent events",
+        "content": {STREAM: {"schema": {"type": "string"}}},
+    },
+}
+WAITS: list[dict[str, Any]] = [
+    {"name": "waitMs", "in": "query", "schema": {"type": "integer", "minimum": 0},
+     "description": "How long to wait, 15000 by default; more than 30000 is cut to that."},
+    {"name": "Prefer", "in": "header", "schema": {"type": "string"}, "example": "wait=5",
+     "description": "`wait=SECONDS`, where there is no waitMs."},
+]  # fmt: skip
+
+
+@router.get("/events", operation_id="streamEvents", response_class=Response, responses=EVENTS)
+async def stream_events(
+    asked: Annotated[EventsInput, Query()],
+    caller: Reader,
+    service: Serving,
+    last_event_id: LastEventId = None,
+) -> Response:
+    """Changes of all jobs that the caller may see: `event: job` with the job as lists show it, the
+    latest of each within half a second. `ready` and `reset` say: read your lists now, and nothing
+    after them is missed.
+    """
+    service.hub.check_room()
+    scope, owner = caller.scope, caller.whose(asked.user_id)
+
+    def wanted(job: Job) -> bool:
+        return scope.has(job) and asked.has(job) and owner in (None, job.owner)
+
+    return _streaming(stream_all(service.hub, wanted, last_event_id, _pace(service)))
+
+
+@router.get(
+    "/jobs/{job_id}/events",
+    operation_id="streamJobEvents",
+    response_class=Response,
+    responses={**EVENTS, 204: {"description": "It has ended, and all was sent"}, **may(404)},
+)
+async def stream_job_events(
+    job_id: str, jobs: Readable, service: Serving, last_event_id: LastEventId = None
+) -> Response:
+    """One job: `event: job` at a change, `event: log` for each line, `event: end` at its end."""
+    service.hub.check_room()
+    job = await run_in_threadpool(jobs.get, job_id)
+    client = JobClient(job.id, last_event_id)
+    if last_event_id is not None and await run_in_threadpool(_has_all, client, job, jobs):
+        return Response(status_code=204)
+    return _streaming(stream_job(service.hub, client, _pace(service)))
+
+
+@router.get(
+    "/jobs/{job_id}/wait",
+    operation_id="waitForJob",
+    response_model=ReadyShape,
+    openapi_extra={"parameters": WAITS},
+    responses={
+        202: {
+            "model": PendingShape,
+            "description": "Not yet; `Retry-After` says when to ask again",
+        },
+        422: {"model": FailedShape, "description": "It has ended without a result"},
+        **may(404),
+    },
+)
+async def wait_for_job(job_id: str, jobs: Readable, service: Serving) -> Response:
+    """The result as soon as there is one, or where it stands when the time is over."""
+    await run_in_threadpool(jobs.get, job_id)
+
+    async def named(scope: Scope) -> str:
+        return job_id
+
+    return _Passing(WaitRoute(service.engine, named))
+
+
+class _Passing(Response):
+    """Leaves the answer to an ASGI app, which also hears when the client leaves."""
+
+    def __init__(self, route: WaitRoute) -> None:
+        super().__init__()
+        self._route = route
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._route(scope, receive, send)
+
+
+def _has_all(client: JobClient, job: Job, jobs: Scoped) -> bool:
+    """A browser comes again after the end: 204 tells it to stay away."""
+    if not job.state.final:
+        return False
+    client.offer(JobNews(job, jobs.logs(job.id)))
+    return client.over
+
+
+def _pace(service: Service) -> Pace:
+    return Pace(service.settings.heartbeat_seconds, service.settings.stream_seconds)
+
+
+def _streaming(parts: Any) -> StreamingResponse:
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(parts, media_type=STREAM, headers=headers)
