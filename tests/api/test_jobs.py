@@ -48,7 +48,7 @@ def test_a_job_is_added_with_all_that_can_be_said(served: Served) -> None:
     assert (job.max_attempts, job.ordering_key) == (3, "inv:1")
     assert job.run_at.isoformat() == "2030-01-01T00:00:00+00:00"
     assert job.correlation_id == "order-42"
-    assert job.enqueued_by == "key:test"
+    assert (job.enqueued_by or "").startswith("key:test:")
 
 
 def test_a_key_that_names_a_job_already(served: Served) -> None:
@@ -109,7 +109,7 @@ def test_moves(served: Served) -> None:
     assert check_problem(again, 409, "move-refused")["jobId"] == job_id
     assert served.post(f"/api/jobs/{job_id}/retry").json()["state"] == "queued"
     [*_, last] = served.get(f"/api/jobs/{job_id}/history").json()["items"]
-    assert last["worker"] == "key:test"
+    assert last["worker"].startswith("key:test:")
 
 
 @pytest.mark.parametrize("job_id", ["999", "abc", "0", "9" * 30, "%00"])

@@ -61,6 +61,14 @@ def test_a_link_is_printed(shop: Shop) -> None:
     assert re.fullmatch(r"https://jobs\.example\.org/login\?token=[0-9a-f]{64}\n", made.stdout)
 
 
+def test_sessions_and_unused_links_are_ended(shop: Shop) -> None:
+    shop.call("keys", "link", "ada")
+    shop.call("keys", "link", "bob")
+
+    assert shop.read("keys", "end-sessions") == {"ended": 2}
+    assert shop.call("keys", "end-sessions").stdout == "0 sessions and unused links ended\n"
+
+
 def test_actions_are_told_newest_first(shop: Shop) -> None:
     assert "nothing was done yet" in shop.call("audit").stdout
     shop.call("queues", "pause", "pdf")

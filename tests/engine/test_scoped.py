@@ -162,3 +162,21 @@ def test_a_key_in_the_callers_own_transaction_undoes_all_with_it(app: Tenure) ->
         of(app, ADA).enqueue("b", tx=tx)
         of(app, ADA).enqueue("a", {"n": 2}, key="k", key_mode="replace", tx=tx)
     assert app.insight.counts() == {State.QUEUED: 1}
+
+
+@pytest.mark.parametrize("mode", ["keep", "replace"])
+def test_keys_and_moves_keep_to_the_scope_on_every_database(database_url: str, mode: str) -> None:
+    app = Tenure(database_url)
+    bobs = of(app, BOB).enqueue("a", {"n": 1}, key="k").id
+
+    for payload in ({"n": 1}, {"n": 2}):
+        with pytest.raises(KeyTaken):
+            of(app, ADA).enqueue("a", payload, key="k", key_mode=mode)
+    for scope in (ADA, Scope("ACME"), Scope("acme "), Scope("acme", "BOB")):
+        mine = scope.narrow(JobFilter(ids=(bobs,)))
+        assert mine is not None
+        assert app.store.jobs.change(mine, Change(move=Move.CANCEL)).matched == 0
+        assert list(of(app, scope).page().rows) == []
+    assert app.get(bobs).arguments == {"n": 1}
+    assert of(app, BOB).cancel(bobs).state is State.CANCELED
+    app.close()

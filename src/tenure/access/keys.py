@@ -42,7 +42,7 @@ class ApiKey:
     def caller(self) -> Caller:
         """Who it stands for."""
         return Caller(
-            name=f"key:{self.name}",
+            name=f"key:{self.name}:{self.id}",
             how=How.KEY,
             tenant=self.tenant,
             owner=self.owner,

@@ -16,6 +16,7 @@ from tenure.stores.beside import Record
 SESSIONS = "sessions"
 LOGIN_LINKS = "login_links"
 SWEPT_AT_ONCE = 50
+ENDED_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,13 @@ class Tickets:
     def end(self, secret: str) -> bool:
         """It stands for nobody from now on; whether it was there."""
         return self._records.remove(self._collection, digest(secret))
+
+    def end_all(self) -> int:
+        """All of them; how many there were."""
+        ended = 0
+        while found := self._records.list(self._collection, limit=ENDED_AT_ONCE):
+            ended += sum(self._records.remove(self._collection, one.name) for one in found)
+        return ended
 
     def _sweep(self) -> None:
         """Some that are over, from anywhere: names are hashes, so that all get their turn."""

@@ -87,7 +87,7 @@ class Operations:
     def get(self, name: str, scope: Scope) -> Operation:
         """One of the caller's own, or of whoever is inside their scope."""
         record = self._kept.find(name)
-        if record is None or not _within(scope, record.data):
+        if record is None or not scope.holds(record.data["tenant"], record.data["owner"]):
             raise OperationNotFound(name)
         return self._seen(record)
 
@@ -167,9 +167,3 @@ def _counted(operation: Operation, total: Changed) -> Operation:
         changed=total.changed,
         refused_ids=tuple(total.refused),
     )
-
-
-def _within(scope: Scope, data: dict[str, Any]) -> bool:
-    """An operation over all owners is no business of one of them."""
-    tenant = scope.tenant is None or data["tenant"] == scope.tenant
-    return tenant and (scope.owner is None or data["owner"] == scope.owner)

@@ -35,6 +35,7 @@ STATUSES: Mapping[str, int] = {
     "unauthenticated": 401,
     "forbidden": 403,
     "access_error": 403,
+    "identity_unavailable": 503,
     "body_too_large": 413,
     "unsupported_media_type": 415,
     "idempotency_key_reused": 422,

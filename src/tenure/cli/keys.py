@@ -11,6 +11,7 @@ import typer
 from tenure.access.caller import Caller, How, Permission
 from tenure.access.keys import ApiKey, Keys, check_whose
 from tenure.access.links import LOOPBACK, login_link
+from tenure.access.tickets import LOGIN_LINKS, SESSIONS, Tickets
 from tenure.cli.engines import open_engine, open_existing
 from tenure.cli.moves import actor
 from tenure.cli.options import AsJson, Database, Owner, Tenant
@@ -116,6 +117,18 @@ def link(
         show_json({"link": made})
     else:
         typer.echo(made)
+
+
+@keys.command("end-sessions")
+def end_sessions(database: Database = None, as_json: AsJson = False) -> None:
+    """Everybody at the dashboard has to log in again; a running API notices within seconds."""
+    engine = open_existing(database)
+    ended = Tickets(engine, SESSIONS).end_all() + Tickets(engine, LOGIN_LINKS).end_all()
+    engine.operator.audit.note(actor(), "sessions.ended", "", ended=ended)
+    if as_json:
+        show_json({"ended": ended})
+    else:
+        typer.echo(f"{ended:,} sessions and unused links ended")
 
 
 def _shape(key: ApiKey) -> dict[str, Any]:

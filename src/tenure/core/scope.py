@@ -31,10 +31,11 @@ class Scope:
 
     def has(self, job: Job) -> bool:
         """Whether the job is theirs."""
-        return not (
-            (self.tenant is not None and job.tenant != self.tenant)
-            or (self.owner is not None and job.owner != self.owner)
-        )
+        return self.holds(job.tenant, job.owner)
+
+    def holds(self, tenant: str | None, owner: str | None) -> bool:
+        """Whether a thing of this tenant and owner is theirs; what is everybody's is nobody's."""
+        return self.tenant in (None, tenant) and self.owner in (None, owner)
 
 
 EVERYTHING = Scope()

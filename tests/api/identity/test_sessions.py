@@ -170,12 +170,12 @@ def test_our_own_page_may(engine: Tenure, client: httpx.Client) -> None:
 
 
 def test_a_key_needs_no_such_token(engine: Tenure, client: httpx.Client) -> None:
-    key, _ = Keys(engine).create("ci", Permission.WRITE, actor="tester")
+    key, known = Keys(engine).create("ci", Permission.WRITE, actor="tester")
     sign_in(engine, client)
 
     answer = client.post("/write", headers={"authorization": f"Bearer {key}"})
 
-    assert answer.json() == "key:ci", "a header goes before the cookie"
+    assert answer.json() == f"key:ci:{known.id}", "a header goes before the cookie"
 
 
 def test_a_wrong_key_does_not_fall_back_on_the_session(

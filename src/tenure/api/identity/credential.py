@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from starlette.requests import HTTPConnection
 
 from tenure.access.caller import How
+from tenure.api.identity.cookie import cookie_name
 from tenure.core.errors import Unauthenticated
 
 API_KEY = "x-api-key"
@@ -26,13 +27,13 @@ class Credential:
         return f"Credential({self.how})"
 
 
-def credential_of(request: HTTPConnection, cookie: str) -> Credential:
+def credential_of(request: HTTPConnection) -> Credential:
     """A header goes before the cookie; two headers are one too many."""
     given = [*request.headers.getlist("authorization"), *request.headers.getlist(API_KEY)]
     if len(given) > 1:
         raise Unauthenticated(f"send one credential: Authorization or {API_KEY}, once", INVALID)
     if not given:
-        return _from_cookie(request, cookie)
+        return _from_cookie(request)
     if len(given[0]) > LONGEST:
         raise Unauthenticated("the credential is too long to be one", INVALID)
     if API_KEY in request.headers:
@@ -53,8 +54,8 @@ def _from_authorization(value: str) -> Credential:
     return Credential(How.KEY if text.startswith(KEY_PREFIX) else How.TOKEN, text)
 
 
-def _from_cookie(request: HTTPConnection, cookie: str) -> Credential:
-    text = request.cookies.get(cookie)
+def _from_cookie(request: HTTPConnection) -> Credential:
+    text = request.cookies.get(cookie_name(request)) if request.cookies else None
     if not text or len(text) > LONGEST:
         raise Unauthenticated(
             "this needs an API key (tenure keys create), as Authorization: Bearer KEY"

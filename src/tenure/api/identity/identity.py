@@ -13,7 +13,6 @@ from tenure.access.caller import Caller, How
 from tenure.access.keys import Keys
 from tenure.access.settings import IdentitySettings
 from tenure.access.tickets import LOGIN_LINKS, SESSIONS, Tickets
-from tenure.api.identity.cookie import cookie_name
 from tenure.api.identity.credential import INVALID, Credential, credential_of
 from tenure.api.identity.csrf import check_csrf
 from tenure.api.identity.jwks import KeySet
@@ -48,7 +47,7 @@ class Identity:
 
     async def caller_of(self, request: HTTPConnection) -> Caller:
         """Who sends this; Unauthenticated where we do not know."""
-        credential = credential_of(request, cookie_name(request))
+        credential = credential_of(request)
         found = self.remembered.find(credential)
         if found is None:
             found = await run_in_threadpool(self._recognise, credential)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Annotated, cast
 
 from fastapi import Depends
+from fastapi.openapi.models import HTTPBearer
+from fastapi.security.base import SecurityBase
 from starlette.requests import Request
 
 from tenure.access.caller import Caller, Permission
@@ -13,16 +15,23 @@ from tenure.api.identity.identity import Identity
 from tenure.api.identity.loopback import comes_from_here
 from tenure.core.errors import Forbidden
 
+ABOUT = (
+    "An API key (`tenure keys create`) or an issuer's token. A key may also come as `x-api-key`; "
+    "pages of the dashboard use the cookie of their session."
+)
+
 
 def identity_of(request: Request) -> Identity:
     """What `install_identity` put there; an app without it answers nobody."""
     return cast(Identity, request.app.state.identity)
 
 
-class Needs:
-    """A dependency: the caller, if it may."""
+class Needs(SecurityBase):
+    """A dependency: the caller, if it may. The OpenAPI document tells what to send."""
 
     def __init__(self, permission: Permission, *, site: bool = False) -> None:
+        self.model = HTTPBearer(description=ABOUT)
+        self.scheme_name = "bearer"
         self.permission = permission
         self.site = site
 

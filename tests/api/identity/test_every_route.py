@@ -1,0 +1,209 @@
+"""Every route of the OpenAPI document, tried by those who may not.
+
+A new route is tried without anybody's help; a new sort of id has to be named in `Things`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from tenure import Job, Tenure
+from tests.api.conftest import Serve, Served
+
+PUBLIC = {"/openapi.json", "/v1/health/live", "/v1/health/ready", "/login"}
+FREE_ON_LOOPBACK = {"/metrics"}
+MARK = "the-secret-of-ada"
+UNSAFE = {"post", "put", "patch", "delete"}
+BODIES: dict[str, Any] = {
+    "createJob": {"kind": "a"},
+    "reprioritiseJob": {"priority": 1},
+    "replayJobs": {"kind": [MARK], "dryRun": True},
+    "cancelJobs": {"kind": [MARK], "dryRun": True},
+}
+
+
+@dataclass(frozen=True)
+class Route:
+    """One operation, its path filled in."""
+
+    name: str
+    method: str
+    path: str
+    template: str
+
+    @property
+    def has_id(self) -> bool:
+        return "{" in self.template
+
+    @property
+    def unsafe(self) -> bool:
+        return self.method in UNSAFE
+
+
+@dataclass(frozen=True)
+class Things:
+    """What is Ada's, by the name of the path parameter that means it."""
+
+    job: Job
+    operation: str
+
+    def fill(self, template: str) -> str:
+        named = {
+            "{job_id}": self.job.id,
+            "{operation_id}": self.operation,
+            "{name}": "default",
+        }
+        for parameter, value in named.items():
+            template = template.replace(parameter, value)
+        assert "{" not in template, f"{template}: name one of Ada's things for this parameter"
+        return template
+
+
+@pytest.fixture
+def served(serve: Serve) -> Served:
+    made = serve()
+    del made.client.headers["authorization"]
+    return made
+
+
+@pytest.fixture
+def ada(served: Served) -> dict[str, str]:
+    """May read and write her own."""
+    return served.key("write", tenant="acme", owner="ada")
+
+
+@pytest.fixture
+def things(served: Served, engine: Tenure, ada: dict[str, str]) -> Things:
+    ref = engine.enqueue(MARK, {"note": MARK}, tenant="acme", owner="ada", key=MARK)
+    begun = served.post("/api/jobs/replay", {"kind": [MARK]}, headers=ada)
+    return Things(engine.get(ref), begun.headers["location"].rpartition("/")[2])
+
+
+@pytest.fixture
+def routes(served: Served, things: Things) -> list[Route]:
+    document = served.get("/openapi.json").json()
+    found = [
+        Route(told["operationId"], method, things.fill(path), path)
+        for path, methods in document["paths"].items()
+        for method, told in methods.items()
+    ]
+    assert len(found) >= 15
+    return found
+
+
+def ask(client: httpx.Client, route: Route, headers: dict[str, str]) -> tuple[int, str]:
+    """Status and body; of a stream that goes on without end only its status."""
+    body = BODIES.get(route.name, {}) if route.unsafe else None
+    with client.stream(route.method, route.path, json=body, headers=headers) as answer:
+        endless = answer.headers.get("content-type", "").startswith("text/event-stream")
+        return answer.status_code, "" if endless else answer.read().decode()
+
+
+@pytest.fixture(autouse=True)
+def nothing_of_ada_is_changed(engine: Tenure, things: Things) -> Iterator[None]:
+    """Whatever the others tried."""
+    yield
+    assert engine.get(things.job.id) == things.job
+    assert engine.insight.history(things.job) == []
+
+
+def test_nobody_gets_nothing(served: Served, routes: list[Route]) -> None:
+    asked = [one for one in routes if one.path not in PUBLIC | FREE_ON_LOOPBACK]
+
+    statuses = {one.name: ask(served.client, one, {})[0] for one in asked}
+
+    assert set(statuses.values()) == {401}, statuses
+
+
+def test_what_is_public_asks_nobody(served: Served) -> None:
+    assert served.get("/openapi.json").status_code == 200
+    assert served.get("/v1/health/live").status_code == 200
+    assert served.get("/v1/health/ready").status_code == 200
+
+
+STRANGERS: dict[str, dict[str, Any]] = {
+    "another user": {"permission": "write", "tenant": "acme", "owner": "bob"},
+    "a user of that name elsewhere": {"permission": "write", "tenant": "globex", "owner": "ada"},
+    "an admin of another tenant": {"permission": "admin", "tenant": "globex"},
+    "an admin of the tenant without a name": {"permission": "admin", "tenant": ""},
+}
+
+
+@pytest.mark.parametrize("whose", STRANGERS.values(), ids=STRANGERS)
+def test_anothers_thing_is_not_there(
+    served: Served, routes: list[Route], whose: dict[str, Any]
+) -> None:
+    """404, as for what does not exist; 403 for what belongs to no tenant."""
+    stranger = served.key(**whose)
+
+    statuses = {one.name: ask(served.client, one, stranger)[0] for one in routes if one.has_id}
+
+    assert set(statuses.values()) <= {403, 404}, statuses
+    assert all(
+        statuses[one.name] == 404
+        for one in routes
+        if "{job_id}" in one.template or "{operation_id}" in one.template
+    )
+
+
+@pytest.mark.parametrize("whose", STRANGERS.values(), ids=STRANGERS)
+def test_no_answer_tells_of_anothers_jobs(
+    served: Served, routes: list[Route], whose: dict[str, Any]
+) -> None:
+    stranger = served.key(**whose)
+
+    for one in routes:
+        if one.path not in PUBLIC:
+            _, body = ask(served.client, one, stranger)
+            assert MARK not in body, one.name
+
+
+def test_who_may_only_read_changes_nothing(served: Served, routes: list[Route]) -> None:
+    reader = served.key("read", tenant="acme", owner="ada")
+    changing = [one for one in routes if one.unsafe and one.path != "/logout"]
+
+    statuses = {one.name: ask(served.client, one, reader)[0] for one in changing}
+
+    assert len(statuses) >= 6
+    assert set(statuses.values()) == {403}, statuses
+
+
+def test_a_reader_of_the_whole_site_changes_nothing_either(
+    served: Served, routes: list[Route]
+) -> None:
+    reader = served.key("read")
+    changing = [one for one in routes if one.unsafe and one.path != "/logout"]
+
+    statuses = {one.name: ask(served.client, one, reader)[0] for one in changing}
+
+    assert set(statuses.values()) == {403}, statuses
+
+
+def test_ada_herself_finds_all_of_it(
+    served: Served, routes: list[Route], ada: dict[str, str]
+) -> None:
+    """Otherwise the others could be refused for a wrong reason."""
+    hers = [one for one in routes if one.has_id and not one.unsafe and "{name}" not in one.template]
+
+    statuses = {one.name: ask(served.client, one, ada)[0] for one in hers}
+
+    assert len(statuses) >= 4
+    assert set(statuses.values()) == {200}, statuses
+
+
+def test_every_route_says_in_the_document_that_it_asks_who_you_are(served: Served) -> None:
+    document = served.get("/openapi.json").json()
+
+    silent = {
+        path
+        for path, methods in document["paths"].items()
+        for told in methods.values()
+        if not told.get("security")
+    }
+
+    assert silent <= PUBLIC | FREE_ON_LOOPBACK
