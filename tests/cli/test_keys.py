@@ -51,6 +51,7 @@ def test_a_key_that_would_mean_nothing_is_not_made(
     shop: Shop, command: str, wrong: tuple[str, str]
 ) -> None:
     assert shop.call("keys", command, "ci", *wrong).exit_code == 2
+    assert shop.call("keys", command, "c\ni").exit_code == 2
     assert shop.read("keys", "list") == []
     assert shop.read("audit") == []
 

@@ -18,6 +18,7 @@ from tenure.cli.options import AsJson, Database, Owner, Tenant
 from tenure.cli.output import note, show_json, show_table
 from tenure.cli.values import duration
 from tenure.cli.words import ago
+from tenure.options import check_name
 
 keys = typer.Typer(help="Make, list and revoke API keys; make one-time links to the dashboard.")
 COLUMNS = ("id", "name", "permission", "tenant", "owner", "created", "by", "expires")
@@ -103,6 +104,7 @@ def link(
     as_json: AsJson = False,
 ) -> None:
     """A one-time link that opens a session of the dashboard for somebody."""
+    check_name("key_name", name)
     check_whose(tenant, owner)
     caller = Caller(
         name=f"session:{name}",

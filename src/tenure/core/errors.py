@@ -212,7 +212,10 @@ class AccessError(TenureError):
 
 
 class Unauthenticated(AccessError):
-    """No credential came along, or one that is not valid. `challenge` says what to send instead."""
+    """No credential came along, or one that is not valid.
+
+    `challenge` says what to send instead.
+    """
 
     code = "unauthenticated"
 

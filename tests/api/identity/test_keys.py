@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 import httpx
 import pytest
@@ -70,6 +72,16 @@ def test_what_is_no_key_is_refused(engine: Tenure, client: httpx.Client) -> None
         assert answer.headers["www-authenticate"] == 'Bearer error="invalid_token"'
     for header in ("Basic abc", "Bearer", "Bearer a b", good):
         assert client.get("/read", headers={"authorization": header}).status_code == 401
+
+
+def test_a_refusal_is_told_without_the_key(engine: Tenure, client: httpx.Client) -> None:
+    told: list[Mapping[str, Any]] = []
+    engine.signals.subscribe(lambda name, facts: told.append(facts), "caller.refused")
+    wrong = make(engine)[:-1] + "x"
+
+    client.get("/read", headers=bearer(wrong))
+
+    assert told == [{"how": "key", "reason": "this key is not valid, or no longer"}]
 
 
 def test_two_credentials_are_one_too_many(engine: Tenure, client: httpx.Client) -> None:

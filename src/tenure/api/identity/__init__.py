@@ -10,6 +10,7 @@ from tenure.access.links import login_link
 from tenure.access.settings import IdentitySettings
 from tenure.api.identity.binding import check_binding
 from tenure.api.identity.install import install_identity
+from tenure.api.identity.lasting import while_known
 from tenure.api.identity.needs import (
     Admin,
     MetricsReader,
@@ -34,4 +35,5 @@ __all__ = [
     "identity_of",
     "install_identity",
     "login_link",
+    "while_known",
 ]

@@ -39,9 +39,9 @@ class Identity:
         self.keys = Keys(engine, clock)
         self.sessions = Tickets(engine, SESSIONS, clock)
         self.links = Tickets(engine, LOGIN_LINKS, clock)
-        elapsed = time.monotonic if clock is None else lambda: clock.now().timestamp()
-        self.remembered = Remembered(settings.identity_cache_seconds, elapsed)
-        self._tokens = _tokens(settings, engine.signals, elapsed)
+        self.elapsed = time.monotonic if clock is None else lambda: clock.now().timestamp()
+        self.remembered = Remembered(settings.identity_cache_seconds, self.elapsed)
+        self._tokens = _tokens(settings, engine.signals, self.elapsed)
         self._clock = clock
         engine.signals.subscribe(lambda name, facts: self.remembered.forget(), *ENDED)
 
@@ -62,13 +62,21 @@ class Identity:
 
     def _recognise(self, credential: Credential) -> Caller:
         since = self.remembered.generation
-        known = self._known(credential)
-        if known is None:
-            raise Unauthenticated(f"this {credential.how} is not valid, or no longer", INVALID)
+        try:
+            known = self._known(credential)
+        except Unauthenticated as refused:
+            self.engine.signals.emit("caller.refused", how=credential.how, reason=str(refused))
+            raise
         self.remembered.keep(credential, known, since)
         return known.caller
 
-    def _known(self, credential: Credential) -> Known | None:
+    def _known(self, credential: Credential) -> Known:
+        found = self._look(credential)
+        if found is None:
+            raise Unauthenticated(f"this {credential.how} is not valid, or no longer", INVALID)
+        return found
+
+    def _look(self, credential: Credential) -> Known | None:
         match credential.how:
             case How.KEY:
                 key = self.keys.find(credential.text)
