@@ -30,6 +30,7 @@ def test_no_such_route_and_no_such_method(served: Served) -> None:
     wrong = served.post("/v1/health/live")
     check_problem(wrong, 405, "method-not-allowed")
     assert wrong.headers["allow"] == "GET"
+    assert served.client.put("/api/jobs").headers["allow"] == "GET, POST"
 
 
 @pytest.mark.parametrize("value", ["a b", "a\tb", "x" * 201, "caf\xe9", ""])

@@ -6,13 +6,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from starlette.concurrency import run_in_threadpool
 
+from tenure.api.document import add_document
 from tenure.api.guards import BoundedBody, Named, Unbroken
+from tenure.api.guards.rates import Rates, limited
 from tenure.api.identity import install_identity
 from tenure.api.problems import add_problems
-from tenure.api.routes import ROUTERS
+from tenure.api.routes import KNOWN, PUBLIC
 from tenure.api.service import Service
 from tenure.api.settings import ApiSettings
 from tenure.engine import Tenure
@@ -41,9 +43,18 @@ def create_api(
     add_problems(api)
     _add_guards(api, engine, settings)
     install_identity(api, engine)
-    for router in ROUTERS:
-        api.include_router(router)
+    _add_routes(api, settings)
+    add_document(api)
     return api
+
+
+def _add_routes(api: FastAPI, settings: ApiSettings) -> None:
+    limits = [Depends(limited)] if settings.requests_per_minute else []
+    api.state.rates = Rates(settings.requests_per_minute)
+    for router in PUBLIC:
+        api.include_router(router)
+    for router in KNOWN:
+        api.include_router(router, dependencies=limits)
 
 
 def _add_guards(api: FastAPI, engine: Tenure, settings: ApiSettings) -> None:

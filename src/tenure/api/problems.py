@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from tenure.api.errors import ApiError, BrokenBody
 from tenure.asgi.messages import PROBLEM, Scope, Send, note, problem, problem_document
@@ -44,6 +45,7 @@ STATUSES: Mapping[str, int] = {
     "too_many_streams": 503,
     "tenure_error": 500,
 }
+METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 ERRORS_SHOWN = 50
 INVALID = "the request does not fit its schema; `errors` names each place"
 
@@ -160,7 +162,20 @@ def _answer_http(request: Request, error: Exception) -> JSONResponse:
         raise error
     if error.status_code == 400:  # the framework's word for a body that no parser takes
         return _answer_known(request, BrokenBody("the body is not JSON that can be read"))
+    headers = {name.lower(): value for name, value in (error.headers or {}).items()}
+    if error.status_code == 405:
+        headers["allow"] = ", ".join(_allowed(request))
     document = problem_document(
         error.status_code, str(error.detail), request_id=note(request.scope, "request_id")
     )
-    return JSONResponse(document, error.status_code, dict(error.headers or {}), PROBLEM)
+    return JSONResponse(document, error.status_code, headers, PROBLEM)
+
+
+def _allowed(request: Request) -> list[str]:
+    """With which methods some route has this path; the framework tells those of one route."""
+
+    def served(method: str) -> bool:
+        scope = {**request.scope, "method": method}
+        return any(route.matches(scope)[0] is Match.FULL for route in request.app.routes)
+
+    return [method for method in METHODS if served(method)]

@@ -27,3 +27,4 @@ class Server(uvicorn.Server):
         await self._service.hub.close()
         await run_in_threadpool(self._service.engine.waits.close)
         await super().shutdown(sockets)
+        self._captured_signals.clear()  # to be told to stop is no failure

@@ -7,15 +7,18 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from tenure.api.depth import Depth
 from tenure.api.events import Hub
 from tenure.api.identity import Reader, Writer
 from tenure.api.once import Once
 from tenure.api.operations import Operations
 from tenure.api.replica import Replica
 from tenure.api.settings import ApiSettings
+from tenure.asgi import TickRoute
 from tenure.engine import Tenure
 from tenure.scoped import Scoped
 from tenure.worker import Worker
+from tenure.worker.settings import WorkerSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +31,8 @@ class Service:
     operations: Operations
     once: Once
     hub: Hub
+    depth: Depth
+    tick: TickRoute | None
 
     @classmethod
     def over(cls, engine: Tenure, settings: ApiSettings, worker: Worker | None) -> Service:
@@ -35,11 +40,21 @@ class Service:
         return cls(
             engine=engine,
             settings=settings,
-            replica=Replica(engine.signals, worker),
+            replica=Replica(engine, worker),
             operations=Operations(engine),
             once=Once(engine),
             hub=Hub(engine, seconds=settings.events_seconds, most=settings.events_clients),
+            depth=Depth(engine),
+            tick=tick_route(engine),
         )
+
+
+def tick_route(engine: Tenure) -> TickRoute | None:
+    """For a scheduler that has the token, where there is one and there are handlers to run."""
+    settings = WorkerSettings()
+    if settings.api_service_token is None or not engine.handlers.kinds:
+        return None
+    return TickRoute(engine, settings=settings)
 
 
 async def service_of(request: Request) -> Service:

@@ -40,8 +40,9 @@ TABLE: tuple[tuple[type[TenureError], int], ...] = (
     (StoreError, NO_DATABASE),
     (TenureError, PROBLEMS),
 )
-PREFIXES = {settings.__name__: settings.model_config["env_prefix"] for settings in
-            (Settings, WorkerSettings, IdentitySettings)}  # fmt: skip
+PREFIXES = {"ApiSettings": "TENURE_API_",  # importing it would cost every command the framework
+            **{settings.__name__: settings.model_config["env_prefix"] for settings in
+               (Settings, WorkerSettings, IdentitySettings)}}  # fmt: skip
 DRIVERS = ("psycopg", "pymysql")
 
 

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from tenure.cli import errors
+from tenure.cli.api import api
 from tenure.cli.audit import audit
 from tenure.cli.demo import demo
 from tenure.cli.doctor import doctor
@@ -55,7 +56,7 @@ def root(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-for command in (worker, enqueue, tick, migrate, workers, doctor, audit, demo):
+for command in (worker, api, enqueue, tick, migrate, workers, doctor, audit, demo):
     app.command(command.__name__)(command)
 app.add_typer(jobs, name="jobs")
 app.add_typer(queues, name="queues")

@@ -2,8 +2,14 @@
 
 from fastapi import APIRouter
 
-from tenure.api.routes import events, health, jobs, moves
+from tenure.api.routes import events, fleet, health, jobs, moves, schedules, worker
 
-ROUTERS: tuple[APIRouter, ...] = (health.router, moves.router, jobs.router, events.router)
+PUBLIC: tuple[APIRouter, ...] = (health.router, worker.internal)
+"""Nobody is asked who they are; a tick asks for its own token."""
 
-__all__ = ["ROUTERS"]
+KNOWN: tuple[APIRouter, ...] = (
+    moves.router, jobs.router, events.router, fleet.router, schedules.router, worker.router,
+)  # fmt: skip
+"""Callers are known, and counted where there is a limit."""
+
+__all__ = ["KNOWN", "PUBLIC"]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Response
+from fastapi import Path, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from tenure.api.once import Answer
+from tenure.asgi.messages import Application, Receive, Scope, Send
 
 Responses = dict[int | str, dict[str, Any]]
+JobId = Annotated[str, Path(alias="jobId", examples=["42"])]
 
 
 def may(*statuses: int) -> Responses:
@@ -35,6 +37,18 @@ def with_etag(shape: BaseModel, if_none_match: str | None) -> Response:
         return Response(status_code=304, headers={"etag": tag})
     headers = {"etag": tag, "cache-control": "private, no-cache"}
     return Response(body, media_type="application/json", headers=headers)
+
+
+class Passing(Response):
+    """Leaves the answer to an ASGI app, which also hears when the client leaves."""
+
+    def __init__(self, route: Application) -> None:
+        super().__init__()
+        self._route = route
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """As if it were mounted here."""
+        await self._route(scope, receive, send)
 
 
 def _has(if_none_match: str, tag: str) -> bool:

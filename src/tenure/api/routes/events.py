@@ -13,11 +13,11 @@ from tenure.api.events.frames import STREAM
 from tenure.api.events.news import JobNews
 from tenure.api.events.stream import Pace, stream_all, stream_job
 from tenure.api.identity import Reader
-from tenure.api.routes.answers import Responses, may
+from tenure.api.routes.answers import JobId, Passing, Responses, may
 from tenure.api.service import Readable, Service, Serving
 from tenure.api.shapes.filters import EventsInput
 from tenure.api.shapes.waits import FailedShape, PendingShape, ReadyShape
-from tenure.asgi.messages import Receive, Scope, Send
+from tenure.asgi.messages import Scope
 from tenure.asgi.wait import WaitRoute
 from tenure.core.job import Job
 from tenure.scoped import Scoped
@@ -27,11 +27,18 @@ LastEventId = Annotated[
     str | None,
     Header(alias="Last-Event-ID", max_length=100, description="Go on behind this event."),
 ]
-EVENTS: Responses = {
-    200: {
-        "description": "Server-sent events",
-        "content": {STREAM: {"schema": {"type": "string"}}},
+EVENT = {
+    "type": "object",
+    "description": "One event; `data` is JSON.",
+    "properties": {
+        "event": {"type": "string", "enum": ["ready", "reset", "job", "log", "end"]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+        "id": {"type": "string"},
     },
+    "required": ["event", "data"],
+}
+EVENTS: Responses = {
+    200: {"description": "Server-sent events", "content": {STREAM: {"schema": EVENT}}}
 }
 WAITS: list[dict[str, Any]] = [
     {"name": "waitMs", "in": "query", "schema": {"type": "integer", "minimum": 0},
@@ -62,13 +69,13 @@ async def stream_events(
 
 
 @router.get(
-    "/jobs/{job_id}/events",
+    "/jobs/{jobId}/events",
     operation_id="streamJobEvents",
     response_class=Response,
     responses={**EVENTS, 204: {"description": "It has ended, and all was sent"}, **may(404)},
 )
 async def stream_job_events(
-    job_id: str, jobs: Readable, service: Serving, last_event_id: LastEventId = None
+    job_id: JobId, jobs: Readable, service: Serving, last_event_id: LastEventId = None
 ) -> Response:
     """One job: `event: job` at a change, `event: log` for each line, `event: end` at its end."""
     service.hub.check_room()
@@ -80,7 +87,7 @@ async def stream_job_events(
 
 
 @router.get(
-    "/jobs/{job_id}/wait",
+    "/jobs/{jobId}/wait",
     operation_id="waitForJob",
     response_model=ReadyShape,
     openapi_extra={"parameters": WAITS},
@@ -93,25 +100,14 @@ async def stream_job_events(
         **may(404),
     },
 )
-async def wait_for_job(job_id: str, jobs: Readable, service: Serving) -> Response:
+async def wait_for_job(job_id: JobId, jobs: Readable, service: Serving) -> Response:
     """The result as soon as there is one, or where it stands when the time is over."""
     await run_in_threadpool(jobs.get, job_id)
 
     async def named(scope: Scope) -> str:
         return job_id
 
-    return _Passing(WaitRoute(service.engine, named))
-
-
-class _Passing(Response):
-    """Leaves the answer to an ASGI app, which also hears when the client leaves."""
-
-    def __init__(self, route: WaitRoute) -> None:
-        super().__init__()
-        self._route = route
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._route(scope, receive, send)
+    return Passing(WaitRoute(service.engine, named))
 
 
 def _has_all(client: JobClient, job: Job, jobs: Scoped) -> bool:

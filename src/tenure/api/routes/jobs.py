@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from tenure.api.cursors import seal, unseal
 from tenure.api.identity import Reader, Writer
 from tenure.api.once import Answer
-from tenure.api.routes.answers import created, may, with_etag
+from tenure.api.routes.answers import JobId, created, may, with_etag
 from tenure.api.service import Engine, Readable, Service, Serving, Writable
 from tenure.api.shapes.filters import ListInput
 from tenure.api.shapes.jobs import (
@@ -97,13 +97,13 @@ def list_dead_letters(
 
 
 @router.get(
-    "/jobs/{job_id}",
+    "/jobs/{jobId}",
     operation_id="getJob",
     response_model=WholeJobShape,
     responses={304: {"description": "As `If-None-Match` says"}, **may(404)},
 )
 def get_job(
-    job_id: str,
+    job_id: JobId,
     jobs: Readable,
     engine: Engine,
     if_none_match: Annotated[str | None, Header(max_length=1_000)] = None,
@@ -112,35 +112,35 @@ def get_job(
     return with_etag(_whole(engine, jobs.get(job_id)), if_none_match)
 
 
-@router.get("/jobs/{job_id}/history", operation_id="getJobHistory", responses=may(404))
-def get_history(job_id: str, jobs: Readable) -> HistoryShape:
+@router.get("/jobs/{jobId}/history", operation_id="getJobHistory", responses=may(404))
+def get_history(job_id: JobId, jobs: Readable) -> HistoryShape:
     """Every run and every move, oldest first."""
     return HistoryShape(items=[attempt(one) for one in jobs.history(job_id)])
 
 
-@router.get("/jobs/{job_id}/logs", operation_id="getJobLogs", responses=may(404))
+@router.get("/jobs/{jobId}/logs", operation_id="getJobLogs", responses=may(404))
 def get_logs(
-    job_id: str, jobs: Readable, limit: Annotated[int, Query(ge=1, le=MOST_LINES)] = 500
+    job_id: JobId, jobs: Readable, limit: Annotated[int, Query(ge=1, le=MOST_LINES)] = 500
 ) -> LogsShape:
     """What its handlers said, oldest first."""
     return LogsShape(items=[log_line(line) for line in jobs.logs(job_id, limit)])
 
 
-@router.post("/jobs/{job_id}/cancel", operation_id="cancelJob", responses=may(404, 409))
-def cancel_job(job_id: str, jobs: Writable, service: Serving) -> JobShape:
+@router.post("/jobs/{jobId}/cancel", operation_id="cancelJob", responses=may(404, 409))
+def cancel_job(job_id: JobId, jobs: Writable, service: Serving) -> JobShape:
     """A waiting job ends at once; a running one is asked to stop."""
     return _moved(service, jobs.cancel(job_id))
 
 
-@router.post("/jobs/{job_id}/retry", operation_id="retryJob", responses=may(404, 409))
-def retry_job(job_id: str, jobs: Writable, service: Serving) -> JobShape:
+@router.post("/jobs/{jobId}/retry", operation_id="retryJob", responses=may(404, 409))
+def retry_job(job_id: JobId, jobs: Writable, service: Serving) -> JobShape:
     """A finished job starts anew; a waiting one is due now; a running one is left alone."""
     return _moved(service, jobs.retry(job_id))
 
 
-@router.post("/jobs/{job_id}/reprioritise", operation_id="reprioritiseJob", responses=may(404, 409))
+@router.post("/jobs/{jobId}/reprioritise", operation_id="reprioritiseJob", responses=may(404, 409))
 def reprioritise_job(
-    job_id: str, asked: PriorityInput, jobs: Writable, service: Serving
+    job_id: JobId, asked: PriorityInput, jobs: Writable, service: Serving
 ) -> JobShape:
     """Another place in the queue, for a job that waits."""
     return _moved(service, jobs.reprioritise(job_id, asked.priority))

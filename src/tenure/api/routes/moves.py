@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Annotated
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Path, Response
 from starlette.concurrency import run_in_threadpool
 
 from tenure.api.identity import Reader, Writer
@@ -22,6 +23,7 @@ from tenure.core.job import DEAD_LETTERS, OPEN_STATES
 from tenure.operator import dead_letters
 from tenure.scoped import Scoped
 
+OperationId = Annotated[str, Path(alias="operationId", examples=["6f1c9ad02b7e4c55"])]
 router = APIRouter(prefix="/api", tags=["jobs"])
 PATIENCE_SECONDS = 1.0
 BEGUN: Responses = {
@@ -58,8 +60,8 @@ async def cancel_jobs(
     return await _carry_out(service, order, asked.dry_run, response)
 
 
-@router.get("/operations/{operation_id}", operation_id="getOperation", responses=may(404))
-def get_operation(operation_id: str, caller: Reader, service: Serving) -> OperationShape:
+@router.get("/operations/{operationId}", operation_id="getOperation", responses=may(404))
+def get_operation(operation_id: OperationId, caller: Reader, service: Serving) -> OperationShape:
     """How far a move over many jobs is. It is kept for a day."""
     return operation_shape(service.operations.get(operation_id, caller.scope))
 

@@ -1,0 +1,51 @@
+"""`/api/queues`, `/api/workers`, `/api/locks`: what belongs to no tenant."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from tenure.api.identity import SiteAdmin, SiteReader
+from tenure.api.service import Engine
+from tenure.api.shapes.fleet import (
+    LocksShape,
+    QueuesShape,
+    QueueStateShape,
+    WorkersShape,
+    lock_shape,
+    queue_shape,
+    worker_shape,
+)
+
+router = APIRouter(prefix="/api", tags=["fleet"])
+
+
+@router.get("/queues", operation_id="listQueues")
+def list_queues(caller: SiteReader, engine: Engine) -> QueuesShape:
+    """Every queue with open jobs or a pause."""
+    return QueuesShape(items=[queue_shape(one) for one in engine.insight.queues()])
+
+
+@router.post("/queues/{queue}/pause", operation_id="pauseQueue")
+def pause_queue(queue: str, caller: SiteAdmin, engine: Engine) -> QueueStateShape:
+    """No worker starts a job of this queue until it is resumed. One without jobs can be paused."""
+    engine.operator.pause(queue, caller.name)
+    return QueueStateShape(name=queue, paused=True)
+
+
+@router.post("/queues/{queue}/resume", operation_id="resumeQueue")
+def resume_queue(queue: str, caller: SiteAdmin, engine: Engine) -> QueueStateShape:
+    """Go on."""
+    engine.operator.resume(queue, caller.name)
+    return QueueStateShape(name=queue, paused=False)
+
+
+@router.get("/workers", operation_id="listWorkers")
+def list_workers(caller: SiteReader, engine: Engine) -> WorkersShape:
+    """Worker processes; one that was silent for a minute is not `alive`."""
+    return WorkersShape(items=[worker_shape(one) for one in engine.insight.workers()])
+
+
+@router.get("/locks", operation_id="listLocks")
+def list_locks(caller: SiteReader, engine: Engine) -> LocksShape:
+    """Named leases that somebody holds."""
+    return LocksShape(items=[lock_shape(one) for one in engine.store.locks.list()])

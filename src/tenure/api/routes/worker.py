@@ -1,0 +1,83 @@
+"""`/worker/*`: the worker of the process that answers. `/internal/tick`: one tick, by token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.exceptions import HTTPException
+
+from tenure.api.identity import SiteAdmin, SiteReader
+from tenure.api.routes.answers import Passing, may
+from tenure.api.service import Service, Serving
+from tenure.api.shapes.fleet import RunningShape, StatsShape, StatusShape
+from tenure.asgi import TickRoute
+from tenure.asgi.messages import note
+
+router = APIRouter(tags=["worker"])
+internal = APIRouter(tags=["worker"])
+REPORT = {"content": {"application/json": {"schema": {"type": "object"}}}}
+TOKEN: list[dict[str, Any]] = [
+    {"name": "x-service-token", "in": "header", "schema": {"type": "string"},
+     "description": "WORKER_API_SERVICE_TOKEN, to the letter."},
+]  # fmt: skip
+
+
+@router.get("/worker/status", operation_id="getWorkerStatus")
+def get_status(caller: SiteReader, service: Serving, request: Request) -> StatusShape:
+    """Whether jobs are taken in the process that answers."""
+    return StatusShape(**_status(service, request))
+
+
+@router.get("/worker/stats", operation_id="getWorkerStats")
+def get_stats(caller: SiteReader, service: Serving, request: Request) -> StatsShape:
+    """What was done in the process that answers."""
+    totals = service.replica.totals
+    return StatsShape(
+        **_status(service, request),
+        total_processed=totals.processed,
+        total_succeeded=totals.succeeded,
+        total_failed=totals.failed,
+        total_retries=totals.retries,
+        uptime_seconds=int(service.replica.uptime_seconds),
+    )
+
+
+@router.post("/worker/start", operation_id="startWorker", responses=may(409))
+async def start_worker(caller: SiteAdmin, service: Serving) -> RunningShape:
+    """Take jobs in this process; 409 where that is so already, or it has no worker."""
+    await service.replica.start(caller.name)
+    return RunningShape(is_running=True)
+
+
+@router.post("/worker/stop", operation_id="stopWorker", responses=may(409))
+async def stop_worker(caller: SiteAdmin, service: Serving) -> RunningShape:
+    """Take no more jobs in this process, and wait for those that run; 409 where it does not."""
+    await service.replica.stop(caller.name)
+    return RunningShape(is_running=False)
+
+
+@internal.post(
+    "/internal/tick",
+    operation_id="tick",
+    openapi_extra={"parameters": TOKEN, "security": []},
+    responses={
+        500: {"description": "The report; a runner failed", **REPORT},
+        **may(401, 403, 404, 409),
+    },
+)
+async def tick(request: Request) -> dict[str, Any]:
+    """Every runner once, within the budgets, for a scheduler outside; its report."""
+    route: TickRoute | None = request.app.state.service.tick
+    if route is None:
+        raise HTTPException(404, "WORKER_API_SERVICE_TOKEN is not set, or there are no handlers")
+    return Passing(route)  # type: ignore[return-value]
+
+
+def _status(service: Service, request: Request) -> dict[str, Any]:
+    return {
+        "is_running": service.replica.running,
+        "current_queue_depth": service.depth.now(),
+        "last_poll_time": service.replica.totals.last_poll,
+        "correlation_id": note(request.scope, "correlation_id"),
+    }

@@ -1,0 +1,128 @@
+"""`tenure api`: serve the HTTP API until told to stop. Jobs are run by `tenure worker`."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tenure.cli import errors
+from tenure.cli.apps import load_app
+from tenure.cli.engines import open_engine
+from tenure.cli.options import Database
+from tenure.cli.worker import apart, check_store
+from tenure.core.errors import OptionError
+from tenure.engine import Tenure
+
+if TYPE_CHECKING:
+    from tenure.api.settings import ApiSettings
+
+BACKLOG = 2_048
+AppToServe = Annotated[
+    str | None,
+    typer.Option("--app", metavar="MODULE:OBJECT",
+                 help="Your app: its payloads are checked, and /internal/tick can run it."),
+]  # fmt: skip
+Host = Annotated[str | None, typer.Option("--host", metavar="ADDRESS", help="[default: 127.0.0.1]")]
+Port = Annotated[
+    int | None,
+    typer.Option("--port", metavar="N", min=0, max=65_535, help="0: any. [default: 8000]"),
+]
+Workers = Annotated[
+    int, typer.Option("--workers", metavar="N", min=1, max=512, help="Processes that serve.")
+]
+ShowDocument = Annotated[
+    bool, typer.Option("--openapi", help="Print the OpenAPI document, and serve nothing.")
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What to serve, and where."""
+
+    app: str | None
+    database: str | None
+    settings: ApiSettings
+
+
+def api(
+    app: AppToServe = None,
+    database: Database = None,
+    host: Host = None,
+    port: Port = None,
+    workers: Workers = 1,
+    openapi: ShowDocument = False,
+) -> None:
+    """Serve the HTTP API until SIGTERM or SIGINT."""
+    _check_installed()
+    if openapi:
+        typer.echo(_document(), nl=False)
+        return
+    order = Order(app=app, database=database, settings=_settings(host=host, port=port))
+    if code := apart(lambda: _prepare(order)):  # nothing is open here when children are made
+        raise typer.Exit(code)
+    listener = _listen(order.settings)
+    typer.echo(f"serving {_address(listener)} (pid {os.getpid()}); /openapi.json tells the routes")
+    if workers == 1:
+        _serve(order, listener)
+        return
+    from tenure.worker.supervisor import supervise
+
+    raise typer.Exit(supervise(lambda: errors.run(lambda: _serve(order, listener)), workers))
+
+
+def _serve(order: Order, listener: socket.socket) -> None:
+    from tenure.api import create_api
+    from tenure.api.serve import Server
+
+    made = create_api(_prepare(order), settings=order.settings)
+    Server(made, log_level="warning", access_log=False).run(sockets=[listener])
+
+
+def _prepare(order: Order) -> Tenure:
+    """The engine; refuses where the schema is not right, or strangers could reach it."""
+    from tenure.api.identity import check_binding
+
+    engine = load_app(order.app, order.database) if order.app else open_engine(order.database)
+    check_store(engine)
+    check_binding(order.settings.host, engine)
+    return engine
+
+
+def _settings(**given: Any) -> ApiSettings:
+    from tenure.api.settings import ApiSettings
+
+    return ApiSettings(**{name: value for name, value in given.items() if value is not None})
+
+
+def _listen(settings: ApiSettings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        place = f"{settings.host}:{settings.port}"
+        raise OptionError(f"cannot listen on {place}: {error.strerror or error}") from error
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _document() -> str:
+    from tenure.api import create_api
+    from tenure.api.document import as_text, document
+
+    return as_text(document(create_api(Tenure("sqlite:///tenure.db"))))
+
+
+def _check_installed() -> None:
+    try:
+        import fastapi
+        import uvicorn
+    except ImportError as error:
+        raise OptionError(f"{error.name} is missing: pip install 'tenure[service]'") from error
+    del fastapi, uvicorn
