@@ -18,6 +18,7 @@ from tenure.options import check_name
 ALGORITHM = "RS256"
 REQUIRED = ("exp", "iss", "aud")
 NAME_LENGTH = 100
+STRANGE = (jwt.InvalidTokenError, OptionError, RecursionError, OverflowError)
 
 
 class Tokens:
@@ -31,10 +32,9 @@ class Tokens:
         """Unauthenticated with the reason where it is refused."""
         try:
             claims = self._verified(text)
-            caller = self._caller(claims)
-        except (jwt.InvalidTokenError, OptionError, RecursionError) as error:
+            return Known(self._caller(claims), float(claims["exp"]) - time.time())
+        except STRANGE as error:
             raise Unauthenticated(f"the token is refused: {error}", INVALID) from None
-        return Known(caller, float(claims["exp"]) - time.time())
 
     def _verified(self, text: str) -> dict[str, Any]:
         header = jwt.get_unverified_header(text)
