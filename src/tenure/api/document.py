@@ -17,12 +17,7 @@ ALWAYS = (400, 503)
 OF_CALLERS = (401, 403, 429)
 OF_BODIES = (413, 415)
 WRONG = 422
-SECURITY: list[dict[str, list[str]]] = [{"key": []}, {"bearer": []}, {"session": []}]
-SCHEMES = {
-    "key": {"type": "apiKey", "in": "header", "name": "x-api-key"},
-    "bearer": {"type": "http", "scheme": "bearer", "description": "An API key, or a JWT."},
-    "session": {"type": "apiKey", "in": "cookie", "name": "tenure_session"},
-}
+SERVICE_TOKEN = {"type": "apiKey", "in": "header", "name": "x-service-token"}
 METHODS = ("get", "put", "post", "patch", "delete")
 FRAMEWORKS_OWN = ("HTTPValidationError", "ValidationError")
 Operation = dict[str, Any]
@@ -39,10 +34,9 @@ def document(api: FastAPI) -> dict[str, Any]:
         made = get_openapi(
             title=api.title, version=api.version, description=api.description, routes=api.routes
         )
-        for path, operation in _operations(made):
-            _complete(operation, public=_public(path, operation))
+        for operation in _operations(made):
+            _complete(operation)
         _complete_components(made)
-        made["security"] = SECURITY
         api.openapi_schema = made
     return api.openapi_schema
 
@@ -52,28 +46,17 @@ def as_text(made: dict[str, Any]) -> str:
     return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
 
 
-def _operations(made: dict[str, Any]) -> Iterator[tuple[str, Operation]]:
-    for path, item in made["paths"].items():
-        for method in METHODS:
-            if method in item:
-                yield path, item[method]
+def _operations(made: dict[str, Any]) -> Iterator[Operation]:
+    for item in made["paths"].values():
+        yield from (item[method] for method in METHODS if method in item)
 
 
-def _public(path: str, operation: Operation) -> bool:
-    """A one-time link is a credential of its own, and may be refused like any."""
-    if path == "/login":
-        operation["responses"]["401"] = _problem(401)
-    if path.startswith("/v1/health/") or path == "/login":
-        operation["security"] = []
-    return operation.get("security") == []
-
-
-def _complete(operation: Operation, *, public: bool) -> None:
+def _complete(operation: Operation) -> None:
     """Every problem that the operation can answer, beside those that its route names itself."""
     responses = operation["responses"]
     if _is_frameworks(responses.get(str(WRONG), {})):
         responses[str(WRONG)] = _problem(WRONG)
-    statuses = [*ALWAYS, *(() if public else OF_CALLERS)]
+    statuses = [*ALWAYS, *(OF_CALLERS if operation.get("security") else ())]
     if "requestBody" in operation:
         statuses += [*OF_BODIES, WRONG]
     for status in statuses:
@@ -109,7 +92,7 @@ def _complete_components(made: dict[str, Any]) -> None:
         )
         components["schemas"][model.__name__].pop("$defs", None)
     components["schemas"] = dict(sorted(components["schemas"].items()))
-    components["securitySchemes"] = SCHEMES
+    components["securitySchemes"]["serviceToken"] = SERVICE_TOKEN
     components["responses"] = {
         f"Problem{status}": _response(status) for status in sorted(_used(made))
     }

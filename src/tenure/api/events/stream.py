@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 
 from tenure.api.events.clients import AllClient, JobClient, Wanted
@@ -23,7 +23,7 @@ class Pace:
 
 async def stream_all(
     hub: Hub, wanted: Wanted, last_event_id: str | None, pace: Pace
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """Every job that is wanted."""
     client = await hub.watch_all(wanted, last_event_id)
     try:
@@ -33,7 +33,7 @@ async def stream_all(
         hub.leave(client)
 
 
-async def stream_job(hub: Hub, client: JobClient, pace: Pace) -> AsyncIterator[bytes]:
+async def stream_job(hub: Hub, client: JobClient, pace: Pace) -> AsyncGenerator[bytes, None]:
     """One job, until it has ended."""
     hub.watch(client)
     try:

@@ -34,7 +34,13 @@ class SessionView(BaseModel):
     csrf_token: str | None
 
 
-@router.get("/login", operation_id="login", status_code=303, response_class=RedirectResponse)
+@router.get(
+    "/login",
+    operation_id="login",
+    status_code=303,
+    response_class=RedirectResponse,
+    responses={401: {}},
+)
 def login(request: Request, token: Token) -> Response:
     """Use a one-time link: a session begins. A link that was used or is too old is refused."""
     identity = identity_of(request)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
@@ -12,7 +13,7 @@ from tenure.api.events.clients import JobClient
 from tenure.api.events.frames import STREAM
 from tenure.api.events.news import JobNews
 from tenure.api.events.stream import Pace, stream_all, stream_job
-from tenure.api.identity import Reader
+from tenure.api.identity import Reader, while_known
 from tenure.api.routes.answers import JobId, Passing, Responses, may
 from tenure.api.service import Readable, Service, Serving
 from tenure.api.shapes.filters import EventsInput
@@ -53,6 +54,7 @@ async def stream_events(
     asked: Annotated[EventsInput, Query()],
     caller: Reader,
     service: Serving,
+    request: Request,
     last_event_id: LastEventId = None,
 ) -> Response:
     """Changes of all jobs that the caller may see: `event: job` with the job as lists show it, the
@@ -65,7 +67,8 @@ async def stream_events(
     def wanted(job: Job) -> bool:
         return scope.has(job) and asked.has(job) and owner in (None, job.owner)
 
-    return _streaming(stream_all(service.hub, wanted, last_event_id, _pace(service)))
+    parts = stream_all(service.hub, wanted, last_event_id, _pace(service))
+    return _streaming(request, parts)
 
 
 @router.get(
@@ -75,7 +78,11 @@ async def stream_events(
     responses={**EVENTS, 204: {"description": "It has ended, and all was sent"}, **may(404)},
 )
 async def stream_job_events(
-    job_id: JobId, jobs: Readable, service: Serving, last_event_id: LastEventId = None
+    job_id: JobId,
+    jobs: Readable,
+    service: Serving,
+    request: Request,
+    last_event_id: LastEventId = None,
 ) -> Response:
     """One job: `event: job` at a change, `event: log` for each line, `event: end` at its end."""
     service.hub.check_room()
@@ -83,7 +90,7 @@ async def stream_job_events(
     client = JobClient(job.id, last_event_id)
     if last_event_id is not None and await run_in_threadpool(_has_all, client, job, jobs):
         return Response(status_code=204)
-    return _streaming(stream_job(service.hub, client, _pace(service)))
+    return _streaming(request, stream_job(service.hub, client, _pace(service)))
 
 
 @router.get(
@@ -122,6 +129,6 @@ def _pace(service: Service) -> Pace:
     return Pace(service.settings.heartbeat_seconds, service.settings.stream_seconds)
 
 
-def _streaming(parts: Any) -> StreamingResponse:
+def _streaming(request: Request, parts: AsyncGenerator[bytes, None]) -> StreamingResponse:
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return StreamingResponse(parts, media_type=STREAM, headers=headers)
+    return StreamingResponse(while_known(request, parts), media_type=STREAM, headers=headers)

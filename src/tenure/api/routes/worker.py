@@ -17,10 +17,6 @@ from tenure.asgi.messages import note
 router = APIRouter(tags=["worker"])
 internal = APIRouter(tags=["worker"])
 REPORT = {"content": {"application/json": {"schema": {"type": "object"}}}}
-TOKEN: list[dict[str, Any]] = [
-    {"name": "x-service-token", "in": "header", "schema": {"type": "string"},
-     "description": "WORKER_API_SERVICE_TOKEN, to the letter."},
-]  # fmt: skip
 
 
 @router.get("/worker/status", operation_id="getWorkerStatus")
@@ -60,7 +56,7 @@ async def stop_worker(caller: SiteAdmin, service: Serving) -> RunningShape:
 @internal.post(
     "/internal/tick",
     operation_id="tick",
-    openapi_extra={"parameters": TOKEN, "security": []},
+    openapi_extra={"security": [{"serviceToken": []}]},
     responses={
         500: {"description": "The report; a runner failed", **REPORT},
         **may(401, 403, 404, 409),
