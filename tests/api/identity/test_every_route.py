@@ -12,13 +12,14 @@ from typing import Any
 import httpx
 import pytest
 
-from tenure import Job, Tenure
+from tenure import Job, RunningJob, Tenure
 from tests.api.conftest import Serve, Served
 
 PUBLIC = {"/openapi.json", "/v1/health/live", "/v1/health/ready", "/login"}
 FREE_ON_LOOPBACK = {"/metrics"}
-BY_ANOTHER_TOKEN = {"/internal/tick"}
-FOR_ALL = {"/logout"} | BY_ANOTHER_TOKEN
+BY_SERVICE_TOKEN = {"/internal/tick"}
+SERVICE_TOKEN = "the-scheduler-and-nobody-else"
+OWN = {"/logout"}
 MARK = "the-secret-of-ada"
 UNSAFE = {"post", "put", "patch", "delete"}
 BODIES: dict[str, Any] = {
@@ -44,6 +45,11 @@ class Route:
         return "{" in self.template
 
     @property
+    def owned(self) -> bool:
+        """Somebody's, and not the site's."""
+        return "{jobId}" in self.template or "{operationId}" in self.template
+
+    @property
     def unsafe(self) -> bool:
         return self.method in UNSAFE
 
@@ -59,8 +65,8 @@ class Things:
         named = {
             "{jobId}": self.job.id,
             "{operationId}": self.operation,
-            "{name}": "default",
             "{queue}": "default",
+            "{name}": "nightly",
         }
         for parameter, value in named.items():
             template = template.replace(parameter, value)
@@ -69,7 +75,13 @@ class Things:
 
 
 @pytest.fixture
-def served(serve: Serve) -> Served:
+def served(serve: Serve, engine: Tenure, monkeypatch: pytest.MonkeyPatch) -> Served:
+    """With all that can be switched on."""
+    monkeypatch.setenv("WORKER_API_SERVICE_TOKEN", SERVICE_TOKEN)
+
+    @engine.job("a")
+    def a(job: RunningJob) -> None: ...
+
     made = serve()
     del made.client.headers["authorization"]
     return made
@@ -96,7 +108,7 @@ def routes(served: Served, things: Things) -> list[Route]:
         for path, methods in document["paths"].items()
         for method, told in methods.items()
     ]
-    assert len(found) >= 15
+    assert len(found) >= 35
     return found
 
 
@@ -118,7 +130,7 @@ def nothing_of_ada_is_changed(engine: Tenure, things: Things) -> Iterator[None]:
 
 
 def test_nobody_gets_nothing(served: Served, routes: list[Route]) -> None:
-    asked = [one for one in routes if one.path not in PUBLIC | FREE_ON_LOOPBACK | BY_ANOTHER_TOKEN]
+    asked = [one for one in routes if one.path not in PUBLIC | FREE_ON_LOOPBACK]
 
     statuses = {one.name: ask(served.client, one, {})[0] for one in asked}
 
@@ -149,11 +161,7 @@ def test_anothers_thing_is_not_there(
     statuses = {one.name: ask(served.client, one, stranger)[0] for one in routes if one.has_id}
 
     assert set(statuses.values()) <= {403, 404}, statuses
-    assert all(
-        statuses[one.name] == 404
-        for one in routes
-        if "{jobId}" in one.template or "{operationId}" in one.template
-    )
+    assert all(statuses[one.name] == 404 for one in routes if one.owned)
 
 
 @pytest.mark.parametrize("whose", STRANGERS.values(), ids=STRANGERS)
@@ -168,32 +176,51 @@ def test_no_answer_tells_of_anothers_jobs(
             assert MARK not in body, one.name
 
 
-def test_who_may_only_read_changes_nothing(served: Served, routes: list[Route]) -> None:
-    reader = served.key("read", tenant="acme", owner="ada")
-    changing = [one for one in routes if one.unsafe and one.path not in FOR_ALL]
+@pytest.mark.parametrize("whose", [{"tenant": "acme", "owner": "ada"}, {}], ids=["ada", "site"])
+def test_who_may_only_read_changes_nothing(
+    served: Served, routes: list[Route], whose: dict[str, Any]
+) -> None:
+    reader = served.key("read", **whose)
+    changing = [one for one in routes if one.unsafe and one.path not in OWN | BY_SERVICE_TOKEN]
 
     statuses = {one.name: ask(served.client, one, reader)[0] for one in changing}
 
-    assert len(statuses) >= 6
+    assert len(statuses) >= 15
     assert set(statuses.values()) == {403}, statuses
 
 
-def test_a_reader_of_the_whole_site_changes_nothing_either(
+def test_an_admin_of_a_tenant_changes_nothing_of_the_site(
     served: Served, routes: list[Route]
 ) -> None:
-    reader = served.key("read")
-    changing = [one for one in routes if one.unsafe and one.path not in FOR_ALL]
+    admin = served.key("admin", tenant="acme")
+    of_the_site = [
+        one for one in routes
+        if not one.owned and one.path.startswith(("/api/queues", "/api/schedules", "/worker"))
+    ]  # fmt: skip
 
-    statuses = {one.name: ask(served.client, one, reader)[0] for one in changing}
+    statuses = {one.name: ask(served.client, one, admin)[0] for one in of_the_site}
 
+    assert len(statuses) >= 10
     assert set(statuses.values()) == {403}, statuses
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [({}, 401), ({"x-service-token": "wrong"}, 403), ({"x-service-token": SERVICE_TOKEN}, 200)],
+)
+def test_what_is_internal_takes_the_service_token_alone(
+    served: Served, headers: dict[str, str], status: int
+) -> None:
+    assert served.post("/internal/tick", headers=headers).status_code == status
+    if status == 401:
+        assert served.post("/internal/tick", headers=served.key("admin")).status_code == 401
 
 
 def test_ada_herself_finds_all_of_it(
     served: Served, routes: list[Route], ada: dict[str, str]
 ) -> None:
     """Otherwise the others could be refused for a wrong reason."""
-    hers = [one for one in routes if one.has_id and not one.unsafe and "{name}" not in one.template]
+    hers = [one for one in routes if one.owned and not one.unsafe]
 
     statuses = {one.name: ask(served.client, one, ada)[0] for one in hers}
 

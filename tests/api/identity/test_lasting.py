@@ -9,14 +9,16 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpx
+import pytest
 from fastapi import Request
 from fastapi.responses import StreamingResponse
 
 from tenure import Tenure
 from tenure.access import IdentitySettings, Keys, Permission, login_link
 from tenure.api.identity import Reader, while_known
+from tests.api.conftest import Serve
 from tests.api.identity.conftest import small_api
-from tests.api.identity.server import serve
+from tests.api.identity.server import serve as serve_app
 
 PART = b"x" * 4_096
 
@@ -39,7 +41,7 @@ def streaming(engine: Tenure, **settings: Any) -> Any:
     async def stream(request: Request, caller: Reader) -> StreamingResponse:
         return StreamingResponse(while_known(request, parts()))
 
-    with serve(api) as address, httpx.Client(base_url=address, timeout=30) as client:
+    with serve_app(api) as address, httpx.Client(base_url=address, timeout=30) as client:
         yield client, closed
 
 
@@ -80,3 +82,22 @@ def test_a_client_that_leaves_closes_what_it_listened_to(engine: Tenure) -> None
         with client.stream("GET", "/stream", headers={"x-api-key": text}) as answer:
             next(answer.iter_raw())
         assert closed.wait(30)
+
+
+@pytest.mark.parametrize("path", ["/api/events", "/api/jobs/{}/events"])
+def test_events_end_with_their_callers_key(
+    engine: Tenure, serve: Serve, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setenv("TENURE_IDENTITY_CACHE_SECONDS", "0")
+    served = serve(heartbeat_seconds=0.1)
+    job_id = engine.enqueue("a").id
+    text, key = Keys(engine).create("ci", Permission.READ, actor="tester")
+
+    url = path.format(job_id)
+    with served.client.stream("GET", url, headers={"authorization": f"Bearer {text}"}) as answer:
+        lines = answer.iter_lines()
+        next(lines)
+        Keys(engine).revoke(key.id, actor="tester")
+        for _ in lines:
+            pass
+    assert served.get(url, headers={"authorization": f"Bearer {text}"}).status_code == 401

@@ -2,13 +2,14 @@
 
 from fastapi import APIRouter
 
-from tenure.api.routes import events, fleet, health, jobs, moves, schedules, worker
+from tenure.api.routes import audit, events, fleet, health, jobs, moves, schedules, worker
 
 PUBLIC: tuple[APIRouter, ...] = (health.router, worker.internal)
 """Nobody is asked who they are; a tick asks for its own token."""
 
 KNOWN: tuple[APIRouter, ...] = (
     moves.router, jobs.router, events.router, fleet.router, schedules.router, worker.router,
+    audit.router,
 )  # fmt: skip
 """Callers are known, and counted where there is a limit."""
 

@@ -1,0 +1,29 @@
+"""`/api/audit`: who did what to many jobs, and to what belongs to no tenant."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from tenure.api.cursors import seal, unseal
+from tenure.api.identity import SiteAdmin
+from tenure.api.service import Engine
+from tenure.api.shapes.audit import AuditPage, audit_line
+from tenure.core.page import MAX_PAGE
+
+router = APIRouter(prefix="/api", tags=["audit"])
+QUESTION = "audit"
+PageSize = Annotated[int, Query(alias="pageSize", ge=1, le=MAX_PAGE)]
+After = Annotated[
+    str | None, Query(max_length=500, description="What `next` of the page before said.")
+]
+
+
+@router.get("/audit", operation_id="listAudit")
+def list_audit(
+    caller: SiteAdmin, engine: Engine, page_size: PageSize = 50, after: After = None
+) -> AuditPage:
+    """Actions, newest first. What was done to a single job stands in its history."""
+    page = engine.operator.audit.page(limit=page_size, after=unseal(after, QUESTION))
+    return AuditPage(items=[audit_line(line) for line in page.rows], next=seal(page.next, QUESTION))
