@@ -42,8 +42,8 @@ def create_api(
     api.state.service = Service.over(engine, settings, worker)
     add_problems(api)
     _add_guards(api, engine, settings)
-    install_identity(api, engine)
     _add_routes(api, settings)
+    install_identity(api, engine)
     add_document(api)
     return api
 
@@ -51,10 +51,10 @@ def create_api(
 def _add_routes(api: FastAPI, settings: ApiSettings) -> None:
     limits = [Depends(limited)] if settings.requests_per_minute else []
     api.state.rates = Rates(settings.requests_per_minute)
-    for router in PUBLIC:
-        api.include_router(router)
     for router in KNOWN:
         api.include_router(router, dependencies=limits)
+    for router in PUBLIC:
+        api.include_router(router)
 
 
 def _add_guards(api: FastAPI, engine: Tenure, settings: ApiSettings) -> None:

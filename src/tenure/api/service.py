@@ -12,6 +12,7 @@ from tenure.api.events import Hub
 from tenure.api.identity import Reader, Writer
 from tenure.api.once import Once
 from tenure.api.operations import Operations
+from tenure.api.reasons import Reasons
 from tenure.api.replica import Replica
 from tenure.api.settings import ApiSettings
 from tenure.asgi import TickRoute
@@ -32,6 +33,7 @@ class Service:
     once: Once
     hub: Hub
     depth: Depth
+    reasons: Reasons
     tick: TickRoute | None
 
     @classmethod
@@ -45,6 +47,7 @@ class Service:
             once=Once(engine),
             hub=Hub(engine, seconds=settings.events_seconds, most=settings.events_clients),
             depth=Depth(engine),
+            reasons=Reasons(engine),
             tick=tick_route(engine),
         )
 
@@ -57,29 +60,33 @@ def tick_route(engine: Tenure) -> TickRoute | None:
     return TickRoute(engine, settings=settings)
 
 
-async def service_of(request: Request) -> Service:
-    """Of this request's API. Async: a plain function would take a thread for nothing."""
+def service_of(request: Request) -> Service:
+    """Of this request's API. Hot routes call it: a dependency costs as much as a small query."""
     found: Service = request.app.state.service
     return found
 
 
+async def serving(request: Request) -> Service:
+    """The same for a parameter. Async: a plain function would take a thread for nothing."""
+    return service_of(request)
+
+
 async def engine_of(request: Request) -> Tenure:
     """Likewise."""
-    service: Service = request.app.state.service
-    return service.engine
+    return service_of(request).engine
 
 
 async def readable(request: Request, caller: Reader) -> Scoped:
     """The jobs that this caller may see."""
-    return caller.jobs(await engine_of(request))
+    return caller.jobs(service_of(request).engine)
 
 
 async def writable(request: Request, caller: Writer) -> Scoped:
     """The jobs that this caller may add and move."""
-    return caller.jobs(await engine_of(request))
+    return caller.jobs(service_of(request).engine)
 
 
-Serving = Annotated[Service, Depends(service_of)]
+Serving = Annotated[Service, Depends(serving)]
 Engine = Annotated[Tenure, Depends(engine_of)]
 Readable = Annotated[Scoped, Depends(readable)]
 Writable = Annotated[Scoped, Depends(writable)]

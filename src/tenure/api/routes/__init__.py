@@ -8,9 +8,9 @@ PUBLIC: tuple[APIRouter, ...] = (health.router, worker.internal)
 """Nobody is asked who they are; a tick asks for its own token."""
 
 KNOWN: tuple[APIRouter, ...] = (
-    moves.router, jobs.router, events.router, fleet.router, schedules.router, worker.router,
+    jobs.router, moves.router, events.router, fleet.router, schedules.router, worker.router,
     audit.router,
 )  # fmt: skip
-"""Callers are known, and counted where there is a limit."""
+"""Callers are known, and counted where there is a limit. What is asked most is looked for first."""
 
 __all__ = ["KNOWN", "PUBLIC"]

@@ -10,7 +10,7 @@ from tenure.api.cursors import seal, unseal
 from tenure.api.identity import Reader, Writer
 from tenure.api.once import Answer
 from tenure.api.routes.answers import JobId, created, may, with_etag
-from tenure.api.service import Engine, Readable, Service, Serving, Writable
+from tenure.api.service import Readable, Service, Serving, Writable, service_of
 from tenure.api.shapes.filters import ListInput
 from tenure.api.shapes.jobs import (
     AddedShape,
@@ -29,8 +29,6 @@ from tenure.api.shapes.jobs import (
 from tenure.asgi.messages import note
 from tenure.core.errors import OptionError
 from tenure.core.job import DEAD_LETTERS, Job, State
-from tenure.engine import Tenure
-from tenure.scoped import Scoped
 
 router = APIRouter(prefix="/api", tags=["jobs"])
 MOST_LINES = 5_000
@@ -57,13 +55,10 @@ IdempotencyKey = Annotated[
     },
 )
 def create_job(
-    job: NewJobInput,
-    caller: Writer,
-    service: Serving,
-    request: Request,
-    idempotency_key: IdempotencyKey = None,
+    job: NewJobInput, caller: Writer, request: Request, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """Add one job. It is durable when this answers."""
+    service = service_of(request)
     jobs = caller.jobs(service.engine)
     correlation_id = note(request.scope, "correlation_id")
 
@@ -104,12 +99,13 @@ def list_dead_letters(
 )
 def get_job(
     job_id: JobId,
-    jobs: Readable,
-    engine: Engine,
+    caller: Reader,
+    request: Request,
     if_none_match: Annotated[str | None, Header(max_length=1_000)] = None,
 ) -> Response:
     """One job with payload, result, last error, and the one reason why it is not running."""
-    return with_etag(_whole(engine, jobs.get(job_id)), if_none_match)
+    service = service_of(request)
+    return with_etag(_whole(service, caller.jobs(service.engine).get(job_id)), if_none_match)
 
 
 @router.get("/jobs/{jobId}/history", operation_id="getJobHistory", responses=may(404))
@@ -153,8 +149,8 @@ def _moved(service: Service, job: Job) -> JobShape:
 
 
 def _page(asked: ListInput, caller: Reader, request: Request, response: Response) -> JobPage:
-    service = request.app.state.service
-    jobs: Scoped = caller.jobs(service.engine)
+    service = service_of(request)
+    jobs = caller.jobs(service.engine)
     limit = min(asked.page_size, service.settings.page_limit)
     after = unseal(asked.after, asked.question())
     page = jobs.page(asked.where(caller.whose(asked.user_id)), limit=limit, after=after)
@@ -169,8 +165,8 @@ def _link(request: Request, after: str) -> str:
     return f"{url.path}?{url.query}"
 
 
-def _whole(engine: Tenure, job: Job) -> WholeJobShape:
+def _whole(service: Service, job: Job) -> WholeJobShape:
     """A job at its first run, with nothing said about it yet, has no history worth a query."""
     first = job.fence <= 1 and job.state in (State.QUEUED, State.RUNNING, State.SUCCEEDED)
-    history = [] if first else engine.insight.history(job)
-    return whole(job, history, engine.insight.why(job))
+    history = [] if first else service.engine.insight.history(job)
+    return whole(job, history, service.reasons.why(job))
