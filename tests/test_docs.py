@@ -18,12 +18,13 @@ from tenure import Settings
 from tenure.access.settings import IdentitySettings
 from tenure.api.settings import ApiSettings
 from tenure.testing.conformance import kept_promises
+from tenure.watch.settings import WatchSettings
 from tenure.worker.settings import WorkerSettings
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 ALL_SETTINGS: list[type[BaseSettings]] = [
-    Settings, WorkerSettings, IdentitySettings, ApiSettings,
+    Settings, WorkerSettings, IdentitySettings, ApiSettings, WatchSettings,
 ]  # fmt: skip
 STEP = re.compile(r"^\| `([\w/]+\.py)` \| `([\w.]+)` \|", re.MULTILINE)
 

@@ -14,6 +14,7 @@ from bench.figures.memory import memory
 from bench.figures.order import order
 from bench.figures.punctual import punctual
 from bench.figures.scale import Scale
+from bench.figures.scrape import scrape
 from bench.figures.wait import wait
 from bench.figures.wake import wake
 from bench.figures.wal import wal
@@ -40,4 +41,5 @@ FIGURES: dict[str, Callable[[Scale], Result]] = {
     "order": order,
     "fairness": fairness,
     "punctual": punctual,
+    "scrape": scrape,
 }

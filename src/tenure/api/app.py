@@ -18,6 +18,7 @@ from tenure.api.routes import KNOWN, PUBLIC
 from tenure.api.service import Service
 from tenure.api.settings import ApiSettings
 from tenure.engine import Tenure
+from tenure.watch.requests import Correlated
 from tenure.worker import Worker
 
 ABOUT = "Durable jobs on the database you already have: enqueue, watch, retry, operate."
@@ -61,6 +62,7 @@ def _add_guards(api: FastAPI, engine: Tenure, settings: ApiSettings) -> None:
     """The last one added is the first one passed."""
     api.add_middleware(BoundedBody, limit=settings.body_limit_bytes, depth=settings.depth_limit)
     api.add_middleware(Unbroken, signals=engine.signals)
+    api.add_middleware(Correlated, jobs=engine)
     api.add_middleware(Named)
 
 

@@ -5,7 +5,6 @@ ApiError
 ├── TooDeep               the body's JSON is nested too deeply
 ├── BodyTooLarge          the body is over the limit
 ├── UnsupportedMedia      the body is no JSON
-├── InvalidCorrelationId  the correlation id has characters that it cannot have
 ├── InvalidCursor         the cursor is not one of this list
 ├── KeyReused             the Idempotency-Key came with another body
 ├── KeyInUse              a request with this Idempotency-Key is under way
@@ -68,17 +67,6 @@ class UnsupportedMedia(ApiError):
         if (given or "").startswith("multipart/"):
             more = "; uploads are not taken here yet"
         super().__init__(f"the body came {said}: send application/json{more}")
-
-
-class InvalidCorrelationId(ApiError):
-    """The correlation id has characters that it cannot have."""
-
-    code = "invalid_correlation_id"
-
-    def __init__(self, most: int) -> None:
-        super().__init__(
-            f"x-correlation-id takes 1 to {most} visible ASCII characters without spaces"
-        )
 
 
 class InvalidCursor(ApiError):

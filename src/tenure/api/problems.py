@@ -32,7 +32,6 @@ STATUSES: Mapping[str, int] = {
     "broken_json": 400,
     "nested_too_deeply": 400,
     "invalid_cursor": 400,
-    "invalid_correlation_id": 400,
     "unauthenticated": 401,
     "forbidden": 403,
     "access_error": 403,

@@ -7,7 +7,6 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from tenure.api.depth import Depth
 from tenure.api.events import Hub
 from tenure.api.identity import Reader, Writer
 from tenure.api.once import Once
@@ -18,6 +17,7 @@ from tenure.api.settings import ApiSettings
 from tenure.asgi import TickRoute
 from tenure.engine import Tenure
 from tenure.scoped import Scoped
+from tenure.watch.metrics import Metrics
 from tenure.worker import Worker
 from tenure.worker.settings import WorkerSettings
 
@@ -32,7 +32,7 @@ class Service:
     operations: Operations
     once: Once
     hub: Hub
-    depth: Depth
+    metrics: Metrics
     reasons: Reasons
     tick: TickRoute | None
 
@@ -46,7 +46,7 @@ class Service:
             operations=Operations(engine),
             once=Once(engine),
             hub=Hub(engine, seconds=settings.events_seconds, most=settings.events_clients),
-            depth=Depth(engine),
+            metrics=Metrics.of(engine),
             reasons=Reasons(engine),
             tick=tick_route(engine),
         )

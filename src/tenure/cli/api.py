@@ -71,7 +71,7 @@ def api(
         return
     from tenure.worker.supervisor import supervise
 
-    raise typer.Exit(supervise(lambda: errors.run(lambda: _serve(order, listener)), workers))
+    raise typer.Exit(supervise(lambda _: errors.run(lambda: _serve(order, listener)), workers))
 
 
 def _serve(order: Order, listener: socket.socket) -> None:

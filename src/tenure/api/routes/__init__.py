@@ -2,10 +2,10 @@
 
 from fastapi import APIRouter
 
-from tenure.api.routes import audit, events, fleet, health, jobs, moves, schedules, worker
+from tenure.api.routes import audit, events, fleet, health, jobs, metrics, moves, schedules, worker
 
-PUBLIC: tuple[APIRouter, ...] = (health.router, worker.internal)
-"""Nobody is asked who they are; a tick asks for its own token."""
+PUBLIC: tuple[APIRouter, ...] = (health.router, metrics.router, worker.internal)
+"""Nobody has to be a caller: a tick asks for its own token, metrics ask strangers only."""
 
 KNOWN: tuple[APIRouter, ...] = (
     jobs.router, moves.router, events.router, fleet.router, schedules.router, worker.router,

@@ -26,7 +26,6 @@ from tenure.api.shapes.jobs import (
     log_line,
     whole,
 )
-from tenure.asgi.messages import note
 from tenure.core.errors import OptionError
 from tenure.core.job import DEAD_LETTERS, Job, State
 
@@ -60,11 +59,9 @@ def create_job(
     """Add one job. It is durable when this answers."""
     service = service_of(request)
     jobs = caller.jobs(service.engine)
-    correlation_id = note(request.scope, "correlation_id")
 
     def act(tx: Any) -> Answer:
-        options = {"correlation_id": correlation_id, **job.options(), "tx": tx}
-        ref = jobs.enqueue(job.kind, job.payload, **options)
+        ref = jobs.enqueue(job.kind, job.payload, **{**job.options(), "tx": tx})
         return Answer(201 if ref.created else 200, {"jobId": ref.id, "created": ref.created})
 
     if idempotency_key is None:

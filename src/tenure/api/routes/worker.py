@@ -9,10 +9,11 @@ from starlette.exceptions import HTTPException
 
 from tenure.api.identity import SiteAdmin, SiteReader
 from tenure.api.routes.answers import Passing, may
-from tenure.api.service import Service, Serving
+from tenure.api.service import Serving
 from tenure.api.shapes.fleet import RunningShape, StatsShape, StatusShape
 from tenure.asgi import TickRoute
 from tenure.asgi.messages import note
+from tenure.watch.metrics import Stats
 
 router = APIRouter(tags=["worker"])
 internal = APIRouter(tags=["worker"])
@@ -22,20 +23,20 @@ REPORT = {"content": {"application/json": {"schema": {"type": "object"}}}}
 @router.get("/worker/status", operation_id="getWorkerStatus")
 def get_status(caller: SiteReader, service: Serving, request: Request) -> StatusShape:
     """Whether jobs are taken in the process that answers."""
-    return StatusShape(**_status(service, request))
+    return StatusShape(**_status(service.metrics.stats(), request))
 
 
 @router.get("/worker/stats", operation_id="getWorkerStats")
 def get_stats(caller: SiteReader, service: Serving, request: Request) -> StatsShape:
     """What was done in the process that answers."""
-    totals = service.replica.totals
+    stats = service.metrics.stats()
     return StatsShape(
-        **_status(service, request),
-        total_processed=totals.processed,
-        total_succeeded=totals.succeeded,
-        total_failed=totals.failed,
-        total_retries=totals.retries,
-        uptime_seconds=int(service.replica.uptime_seconds),
+        **_status(stats, request),
+        total_processed=stats.processed,
+        total_succeeded=stats.succeeded,
+        total_failed=stats.failed,
+        total_retries=stats.retries,
+        uptime_seconds=int(stats.uptime_seconds),
     )
 
 
@@ -70,10 +71,10 @@ async def tick(request: Request) -> dict[str, Any]:
     return Passing(route)  # type: ignore[return-value]
 
 
-def _status(service: Service, request: Request) -> dict[str, Any]:
+def _status(stats: Stats, request: Request) -> dict[str, Any]:
     return {
-        "is_running": service.replica.running,
-        "current_queue_depth": service.depth.now(),
-        "last_poll_time": service.replica.totals.last_poll,
+        "is_running": stats.running,
+        "current_queue_depth": stats.queue_depth,
+        "last_poll_time": stats.last_poll_at,
         "correlation_id": note(request.scope, "correlation_id"),
     }

@@ -80,7 +80,9 @@ class StatusShape(Shape):
     """The worker of the process that answers; another one may answer the next request."""
 
     is_running: bool
-    current_queue_depth: int
+    current_queue_depth: int | None = Field(
+        description="Queued jobs of all queues, some seconds old; null while that is not known."
+    )
     last_poll_time: Moment | None
     correlation_id: str | None
 
