@@ -31,6 +31,8 @@ def test_no_such_route_and_no_such_method(served: Served) -> None:
     check_problem(wrong, 405, "method-not-allowed")
     assert wrong.headers["allow"] == "GET"
     assert served.client.put("/api/jobs").headers["allow"] == "GET, POST"
+    assert served.client.put("/api/jobs/replay").headers["allow"] == "POST"
+    assert served.client.put("/api/jobs/42").headers["allow"] == "GET"
 
 
 @pytest.mark.parametrize("value", ["a b", "a\tb", "x" * 201, "caf\xe9", ""])
@@ -128,6 +130,8 @@ def test_broken_json_is_refused(served: Served, content: bytes) -> None:
         ({"kind": "x", "priority": -1}, "/priority"),
         ({"kind": "x", "priority": "first"}, "/priority"),
         ({"kind": "x", "runAt": "2030-01-01T00:00:00"}, "/runAt"),
+        ({"kind": "x", "runAt": "0001-01-01T00:00:00+23:59"}, "/runAt"),
+        ({"kind": "x", "expiresAt": "9999-12-31T23:59:59-23:59"}, "/expiresAt"),
         ({"kind": "x", "run_at": "2030-01-01T00:00:00Z"}, "/run_at"),
         ({"kind": "x", "after": ["1", "one"]}, "/after/1"),
         ({"kind": "a\x00b"}, "/kind"),
@@ -163,7 +167,8 @@ def test_what_the_engine_refuses_is_422(served: Served, body: bytes) -> None:
 @pytest.mark.parametrize(
     "query",
     ["pageSize=0", "pageSize=501", "pageSize=many", "state=lost", "colour=red",
-     "createdAfter=2030-01-01", "kind=%00", "batchId=x"],
+     "createdAfter=2030-01-01", "createdAfter=0001-01-01T00:00:00%2B14:00", "kind=%00",
+     "batchId=x"],
 )  # fmt: skip
 def test_a_list_that_cannot_be_is_refused(served: Served, query: str) -> None:
     found = check_problem(served.get(f"/api/jobs?{query}"), 422, "invalid-request")

@@ -19,7 +19,7 @@ CHECKS = (
     "response_headers_conformance", "response_schema_conformance", "unsupported_method",
     "allow_header_conformance",
 )  # fmt: skip
-CASES = 10
+CASES = 5
 SOON = {"type": "integer", "minimum": 0, "maximum": 50}
 
 

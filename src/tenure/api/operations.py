@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import threading
 import time
@@ -22,6 +23,7 @@ from tenure.stores.beside import Record
 from tenure.stores.contract import Changed
 
 COLLECTION = "operations"
+NAME = re.compile("[0-9a-f]{16}")
 KEPT_SECONDS = 86_400.0
 TOLD_EVERY = 0.3
 SILENT_SECONDS = 60.0
@@ -86,7 +88,7 @@ class Operations:
 
     def get(self, name: str, scope: Scope) -> Operation:
         """One of the caller's own, or of whoever is inside their scope."""
-        record = self._kept.find(name)
+        record = self._kept.find(name) if NAME.fullmatch(name) else None
         if record is None or not scope.holds(record.data["tenant"], record.data["owner"]):
             raise OperationNotFound(name)
         return self._seen(record)

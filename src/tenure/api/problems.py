@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,7 +10,6 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
-from starlette.routing import Match
 
 from tenure.api.errors import ApiError, BrokenBody
 from tenure.asgi.messages import PROBLEM, Scope, Send, note, problem, problem_document
@@ -44,7 +44,6 @@ STATUSES: Mapping[str, int] = {
     "too_many_streams": 503,
     "tenure_error": 500,
 }
-METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 ERRORS_SHOWN = 50
 INVALID = "the request does not fit its schema; `errors` names each place"
 
@@ -162,8 +161,8 @@ def _answer_http(request: Request, error: Exception) -> JSONResponse:
     if error.status_code == 400:  # the framework's word for a body that no parser takes
         return _answer_known(request, BrokenBody("the body is not JSON that can be read"))
     headers = {name.lower(): value for name, value in (error.headers or {}).items()}
-    if error.status_code == 405:
-        headers["allow"] = ", ".join(_allowed(request))
+    if error.status_code == 405 and (allowed := _allowed(request)):
+        headers["allow"] = ", ".join(allowed)
     document = problem_document(
         error.status_code, str(error.detail), request_id=note(request.scope, "request_id")
     )
@@ -171,10 +170,14 @@ def _answer_http(request: Request, error: Exception) -> JSONResponse:
 
 
 def _allowed(request: Request) -> list[str]:
-    """With which methods some route has this path; the framework tells those of one route."""
+    """What the document says of this path; the framework tells the methods of one route. A path
+    that is written out is no id: `/api/jobs/replay` is not read as a job.
+    """
+    paths: dict[str, Any] = request.app.openapi()["paths"]
+    path = request.url.path
+    found = [path] if path in paths else [one for one in paths if _fits(one, path)]
+    return sorted({method.upper() for one in found for method in paths[one]})
 
-    def served(method: str) -> bool:
-        scope = {**request.scope, "method": method}
-        return any(route.matches(scope)[0] is Match.FULL for route in request.app.routes)
 
-    return [method for method in METHODS if served(method)]
+def _fits(template: str, path: str) -> bool:
+    return re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path) is not None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pydantic import AwareDatetime, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from tenure.api.shapes.shape import Input
+from tenure.api.shapes.shape import Input, When
 from tenure.api.shapes.words import CorrelationId, JobId, Key, Kind, Queue, Tenant, User
 from tenure.core.filter import JobFilter
 from tenure.core.job import Job, State
@@ -29,8 +29,8 @@ class FilterInput(Input):
     key: Key | None = None
     correlation_id: CorrelationId | None = None
     batch_id: JobId | None = None
-    created_after: AwareDatetime | None = None
-    created_before: AwareDatetime | None = None
+    created_after: When | None = None
+    created_before: When | None = None
 
     def where(self, owner: str | None) -> JobFilter:
         """As the engine says it; `owner` is what `userId` was resolved to."""
@@ -86,7 +86,7 @@ class MoveInput(FilterInput):
     )
 
     job_ids: list[JobId] | None = Field(default=None, min_length=1, max_length=MOST_IDS)
-    finished_before: AwareDatetime | None = None
+    finished_before: When | None = None
     dry_run: bool = Field(default=False, description="Say how many it would be; change nothing.")
 
     def where(self, owner: str | None) -> JobFilter:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import AwareDatetime, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
-from tenure.api.shapes.shape import Input, Moment, Shape
+from tenure.api.shapes.shape import Input, Moment, Shape, When
 from tenure.api.shapes.words import JobId as Id
 from tenure.api.shapes.words import Key, Kind, OrderingKey, Queue, Tenant, User
 from tenure.core.chain import AfterFailure, OnFailure
@@ -44,9 +44,9 @@ class NewJobInput(Input):
     priority: int | None = Field(default=None, ge=0, le=1_000)
     tenant: Tenant | None = None
     user_id: User | None = None
-    run_at: AwareDatetime | None = None
+    run_at: When | None = None
     delay_seconds: float | None = Field(default=None, ge=0, le=TEN_YEARS)
-    expires_at: AwareDatetime | None = None
+    expires_at: When | None = None
     max_attempts: int | None = Field(default=None, ge=1, le=1_000)
     ordering_key: OrderingKey | None = None
     ordering_failure: OnFailure | None = None

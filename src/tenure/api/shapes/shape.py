@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
 
 
@@ -29,3 +29,10 @@ def _zulu(moment: datetime) -> str:
 
 Moment = Annotated[datetime, PlainSerializer(_zulu, return_type=str, when_used="json")]
 """RFC 3339 in UTC with microseconds: every time has the same length, and sorts as text."""
+
+When = Annotated[
+    AwareDatetime,
+    Field(ge=datetime(1970, 1, 1, tzinfo=UTC), lt=datetime(9000, 1, 1, tzinfo=UTC),
+          examples=["2026-11-16T04:30:00Z"]),
+]  # fmt: skip
+"""A time with a zone that every database can keep, and every zone can show."""
