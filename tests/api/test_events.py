@@ -6,18 +6,22 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
 from tenure import Job, RunningJob, Tenure, Worker
 from tenure.access import Keys, Permission
-from tenure.api import create_api
+from tenure.api import ApiSettings, create_api
 from tenure.api.events import clients, hints
 from tenure.testing import run_until_idle
 from tests.api.conftest import Serve, Served, listening
 from tests.api.streams import Told, events_async, stream
 from tests.api.test_bad_input import check_problem
+from tests.support.databases import ServerDatabases
 from tests.support.until import until
 
 
@@ -117,6 +121,39 @@ def test_old_jobs_are_told_of_too_where_somebody_says_so(served: Served) -> None
         assert next(told).data["state"] == "canceled"
         served.post(f"/api/jobs/{old.id}/retry")
         assert next(told).data["state"] == "queued"
+
+
+def test_ends_in_other_processes_are_told_where_the_database_carries_them(
+    postgres_databases: ServerDatabases, tmp_path: Path
+) -> None:
+    """The job is older than the newest that a look reads, and ends between two looks."""
+    url = postgres_databases.empty(tmp_path)
+    with closing(Tenure(url)) as here, closing(Tenure(url)) as elsewhere:
+        elsewhere.job("quick")(nothing)
+        old = elsewhere.enqueue("quick", delay=3_600)
+        elsewhere.enqueue_many([elsewhere.new("other") for _ in range(600)])
+        api = create_api(here, settings=ApiSettings(events_seconds=0.05))
+        with ExitStack() as stack:
+            address = stack.enter_context(listening(api))
+            served = stack.enter_context(client_of(here, api, address))
+            told = stack.enter_context(stream(served, "/api/events"))
+            stack.enter_context(Worker(elsewhere))
+            assert next(told).name == "ready"
+            until(lambda: elsewhere.store.wakes.endings._asked)
+            elsewhere.retry(old)
+            assert until_state(told, "succeeded")[-1].data["jobId"] == old.id
+
+
+def nothing(job: RunningJob) -> None:
+    pass
+
+
+@contextmanager
+def client_of(engine: Tenure, api: FastAPI, url: str) -> Iterator[Served]:
+    with httpx.Client(base_url=url, timeout=20) as client:
+        served = Served(engine, api, client, url)
+        client.headers.update(served.key("read"))
+        yield served
 
 
 def test_a_stream_of_all_goes_on_behind_the_last_event(served: Served) -> None:
