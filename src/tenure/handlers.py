@@ -15,7 +15,7 @@ from tenure.arguments import arguments_model, problems, writes_canonical
 from tenure.codec import EMPTY, encode, fitting
 from tenure.core.errors import ArgumentsError, OptionError, UnknownKind
 from tenure.core.job import NewJob
-from tenure.core.limits import Limit
+from tenure.core.limits import Limit, check_limit
 from tenure.core.retry import RetryPolicy
 from tenure.options import PLACING, Options, check_name, new_job, place_of
 from tenure.running import RunningJob, current_job
@@ -70,6 +70,9 @@ class Handler(Generic[P]):
         self._names = tuple(self._arguments.model_fields)
         self._writes_canonical = writes_canonical(self._arguments)
         self._validate_json = self._arguments.__pydantic_validator__.validate_json
+        for limit in (options.limit, options.key_limit):
+            if limit is not None:
+                check_limit(limit)
         _check_place(self)
 
     @cached_property

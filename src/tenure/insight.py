@@ -13,6 +13,7 @@ from tenure.core.page import MAX_PAGE, Page
 from tenure.core.why import Facts, Why, why
 from tenure.stores.beside import Depth, Record
 from tenure.stores.contract import Attempt, LogLine, Store
+from tenure.tenants import Tenants
 
 WORKERS = "workers"
 WORKER_SILENT_SECONDS = 60.0
@@ -134,6 +135,7 @@ class Insight:
         alive = [worker for worker in self.workers() if worker.alive]
         paused = {queue.name: queue.by or "somebody" for queue in queues.list() if queue.paused}
         waits = job.state is State.QUEUED
+        cap = Tenants(self._store).caps().get(job.tenant) if waits else None
         facts = Facts(
             now=self._store.now(),
             paused_by=paused.get(job.queue),
@@ -141,6 +143,8 @@ class Insight:
             knows_kind=any(job.queue in one.queues and job.kind in one.kinds for one in alive),
             ahead=queues.ahead(job) if waits and not job.hold else 0,
             head=queues.head(job) if waits and job.hold & Hold.ORDER else None,
+            cap=cap,
+            running=0 if cap is None else queues.running(job.tenant),
         )
         return why(job, facts)
 

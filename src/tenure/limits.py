@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from tenure.core.errors import OptionError
-from tenure.core.limits import Limit, Limits
+from tenure.core.limits import Limit, Limits, check_limit
 from tenure.options import check_name
 from tenure.stores.beside import Record
 from tenure.stores.contract import Store
@@ -39,8 +38,7 @@ class KeptLimits:
     def set(self, kind: str, limit: Limit, *, each_key: bool = False) -> None:
         """Limit a kind in the whole fleet, or each key (`using(limit_key=...)`) within it."""
         check_name("kind", kind)
-        if not isinstance(limit, Limit):
-            raise OptionError(f"a limit is a tenure.Limit, not {limit!r}")
+        check_limit(limit)
         data = asdict(limit)
         self._store.records.upsert(Record(collection=_place(each_key), name=kind, data=data))
 

@@ -15,6 +15,7 @@ from tenure.cli.doctor import doctor
 from tenure.cli.engines import closing_engines
 from tenure.cli.enqueue import enqueue
 from tenure.cli.jobs import jobs
+from tenure.cli.limits import limits
 from tenure.cli.migrate import migrate
 from tenure.cli.queues import queues
 from tenure.cli.schedules import schedules
@@ -58,4 +59,5 @@ for command in (worker, enqueue, tick, migrate, workers, doctor, demo):
 app.add_typer(jobs, name="jobs")
 app.add_typer(queues, name="queues")
 app.add_typer(tenants, name="tenants")
+app.add_typer(limits, name="limits")
 app.add_typer(schedules, name="schedules")

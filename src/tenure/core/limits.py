@@ -95,6 +95,12 @@ class Limits:
 NO_LIMITS = Limits()
 
 
+def check_limit(limit: object) -> None:
+    """Raise where it is something else."""
+    if not isinstance(limit, Limit):
+        raise OptionError(f"a limit is a tenure.Limit, not {limit!r}")
+
+
 def gate_of(kind: str, key: str | None) -> str:
     """The name of the gate of a kind, or of a key within it. No name has a control character."""
     return kind if key is None else f"{kind}{SEPARATOR}{key}"

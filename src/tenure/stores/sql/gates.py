@@ -27,35 +27,51 @@ GATE_COLUMNS = ("gate", "behind")
 LANE_COLUMNS = ("gate", "queue", "after_priority", "after_tenant")
 TAKE_COLUMNS = ("gate", "queue", "priority", "tenant", "take")
 TOKEN_COLUMNS = ("gate", "tokens", "refilled_at", "full_at")
-ID, KIND, QUEUE, PRIORITY, TENANT, GATE = 0, 3, 4, 6, 7, 18
+ID, KIND, QUEUE, PRIORITY, TENANT, STARTED, GATE = 0, 3, 4, 6, 7, 16, 18
 
 
 @dataclass(slots=True)
 class Gate:
-    """A locked gate: how many more may pass. Below nothing: so many too many are inside."""
+    """A locked gate: how many more may pass. Below nothing: so many too many are inside.
+
+    `tokens` are those there were when it was locked; they go on coming until the last one starts.
+    """
 
     name: str
     limit: Limit
     room: int
     tokens: float
     at: int
+    used: int = 0
+    last_at: int = 0
 
     @property
     def open(self) -> int:
         """How many may pass now."""
-        tokens = int(self.tokens) if self.limit.rate is not None else self.room
+        tokens = int(self.tokens) - self.used if self.limit.rate is not None else self.room
         return max(0, min(self.room, tokens))
+
+    @property
+    def crowded(self) -> bool:
+        """Whether somebody who has just come has to leave again."""
+        return self.room < 0 or self.limit.rate is not None
 
     def let(self, jobs: int) -> None:
         """So many pass, or do not after all."""
         self.room -= jobs
-        self.tokens -= jobs
+        self.used += jobs
+
+    @property
+    def left(self) -> float:
+        """The tokens that are left after the last start."""
+        seconds = (self.last_at - self.at) / MICROS
+        return self.limit.refilled(self.tokens, seconds) - self.used
 
     def row(self) -> Row:
         """Its tokens, as they are kept."""
-        missing = self.limit.bucket - self.tokens
-        full_at = self.at + math.ceil(missing / self.limit.each_second * MICROS)
-        return self.name, self.tokens, self.at, full_at
+        at = max(self.at, self.last_at)
+        missing = (self.limit.bucket - self.left) / self.limit.each_second
+        return self.name, self.left, at, at + math.ceil(missing * MICROS)
 
 
 Gates = dict[str, Gate]
@@ -74,20 +90,22 @@ def pass_gates(
 ) -> Plan[Passed]:
     """Of those taken, who finds room; then those that waited. `taken` is best first."""
     limits, parking = request.limits, memory.parking
-    came = {row[ID]: limits.gates(row[KIND], row[GATE]) for row in taken}
+    came = {(row[KIND], row[GATE]) for row in taken}
+    names = {pair: limits.gates(*pair) for pair in came}
     waited = parking.worth_a_look(now, limits)
-    names = {name for its in came.values() for name in its} | waited
-    if not names:
+    asked = waited.union(*names.values())
+    if not asked:
         return Passed(taken, parking.look_in(now))
-    gates = yield from _lock(names | {kind_of(name) for name in names}, request)
-    turned_away = _turned_away(taken, came, gates, parking)
+    gates = yield from _lock(asked | {kind_of(name) for name in asked}, request)
+    turned_away = _turned_away(taken, names, gates, parking)
     yield from _park(turned_away, free, parking)
     waiting = sorted(waited.union(map(_name, turned_away.values())))
     served = yield from _serve(waiting, gates, request, free, memory)
     yield from _spend(gates)
     parking.looked(waiting, gates, now)
     passed = [row for row in taken if row[ID] not in turned_away] + served
-    parking.began({str(row[ID]): _name(row) for row in passed if _name(row) in gates})
+    if limits.keys:
+        parking.began({str(row[ID]): _name(row) for row in passed if _name(row) in gates})
     return Passed(passed, 0.0 if turned_away and free else parking.look_in(now))
 
 
@@ -112,18 +130,18 @@ def _gate(counted: Row, limit: Limit, tokens: float, refilled_at: int) -> Gate:
 
 
 def _turned_away(
-    taken: Rows, came: dict[int, list[str]], gates: Gates, parking: Parking
+    taken: Rows, names: dict[tuple[str, str | None], list[str]], gates: Gates, parking: Parking
 ) -> dict[int, Row]:
     """The worst of those for whom there is no room; and all where others wait, or tokens count.
 
     A start must not be earlier than its token: who needs one is claimed anew, under the lock.
     """
     found: dict[int, Row] = {}
+    if not any(one.crowded for one in gates.values()) and not parking:
+        return found
     for row in reversed(_in_turn(taken)):
-        its = [gates[name] for name in came[row[ID]]]
-        if any(
-            one.room < 0 or one.limit.rate is not None or parking.has(_name(row)) for one in its
-        ):
+        its = [gates[name] for name in names[row[KIND], row[GATE]]]
+        if its and (any(one.crowded for one in its) or parking.has(_name(row))):
             found[row[ID]] = row
             for one in its:
                 one.room += 1
@@ -226,6 +244,8 @@ def _give_back(shares: Rows, got: Rows, gates: Gates, free: Free) -> None:
     left = {(gate, queue, tenant): number for gate, queue, _, tenant, number in shares}
     for row in got:
         left[row[GATE], row[QUEUE], row[TENANT]] -= 1
+        for one in _through(row[GATE], gates):
+            one.last_at = max(one.last_at, row[STARTED])
     for (gate, queue, tenant), number in left.items():
         _let(gate, gates, -number)
         free.give_back(queue, tenant, number)

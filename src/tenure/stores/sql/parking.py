@@ -18,7 +18,11 @@ class Locked(Protocol):
     """What is to be known of a gate after it was looked at."""
 
     limit: Limit
-    tokens: float
+
+    @property
+    def left(self) -> float:
+        """Its tokens."""
+        ...
 
 
 class Parking:
@@ -33,6 +37,9 @@ class Parking:
         self._running: dict[str, str] = {}
         self._after: dict[str, str] = {}
         self.stopped: dict[Pair, Place] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._look_at)
 
     def has(self, name: str) -> bool:
         """Whether somebody is known to wait there."""
@@ -60,7 +67,7 @@ class Parking:
 
     def _next_look(self, name: str, gates: Mapping[str, Locked], now: float) -> float:
         its = [gates[one] for one in {name, kind_of(name)} if one in gates]
-        waits = [one.limit.wait_for(one.tokens) for one in its if one.limit.rate is not None]
+        waits = [one.limit.wait_for(one.left) for one in its if one.limit.rate is not None]
         if waits:
             return now + max(waits)
         return 0.0 if kind_of(name) in gates else NEVER
