@@ -10,6 +10,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from tenure.core.limits import MOST_RUNNING, Limit, behind, kind_of
 from tenure.core.shares import Lane, by_priority
@@ -90,8 +91,7 @@ def pass_gates(
 ) -> Plan[Passed]:
     """Of those taken, who finds room; then those that waited. `taken` is best first."""
     limits, parking = request.limits, memory.parking
-    came = {(row[KIND], row[GATE]) for row in taken}
-    names = {pair: limits.gates(*pair) for pair in came}
+    names = {pair: limits.gates(*pair) for pair in set(map(_pair, taken))}
     waited = parking.worth_a_look(now, limits)
     asked = waited.union(*names.values())
     if not asked:
@@ -104,8 +104,8 @@ def pass_gates(
     yield from _spend(gates)
     parking.looked(waiting, gates, now)
     passed = [row for row in taken if row[ID] not in turned_away] + served
-    if limits.keys:
-        parking.began({str(row[ID]): _name(row) for row in passed if _name(row) in gates})
+    if parking:
+        parking.began({str(row[ID]): _name(row) for row in passed if names.get(_pair(row), True)})
     return Passed(passed, 0.0 if turned_away and free else parking.look_in(now))
 
 
@@ -130,7 +130,7 @@ def _gate(counted: Row, limit: Limit, tokens: float, refilled_at: int) -> Gate:
 
 
 def _turned_away(
-    taken: Rows, names: dict[tuple[str, str | None], list[str]], gates: Gates, parking: Parking
+    taken: Rows, names: dict[Row, list[str]], gates: Gates, parking: Parking
 ) -> dict[int, Row]:
     """The worst of those for whom there is no room; and all where others wait, or tokens count.
 
@@ -140,7 +140,7 @@ def _turned_away(
     if not any(one.crowded for one in gates.values()) and not parking:
         return found
     for row in reversed(_in_turn(taken)):
-        its = [gates[name] for name in names[row[KIND], row[GATE]]]
+        its = [gates[name] for name in names[_pair(row)]]
         if its and (any(one.crowded for one in its) or parking.has(_name(row))):
             found[row[ID]] = row
             for one in its:
@@ -156,6 +156,9 @@ def _in_turn(taken: Rows) -> Rows:
         turns[row[TENANT]] += 1
         placed.append((row[PRIORITY], turns[row[TENANT]], len(placed), row))
     return [place[-1] for place in sorted(placed)]
+
+
+_pair = itemgetter(KIND, GATE)
 
 
 def _name(row: Row) -> str:

@@ -9,6 +9,8 @@ from tenure.core.limits import BEHIND_NAME, SEPARATOR, Limit, Limits, behind, ki
 
 GATES_AT_ONCE = 512
 KEYS_AT_ONCE = 32
+CLOSED_SECONDS = 0.05
+MOST_KNOWN = 50_000
 NEVER = float("inf")
 Pair = tuple[str, str]
 Place = tuple[int, str]
@@ -24,16 +26,22 @@ class Locked(Protocol):
         """Its tokens."""
         ...
 
+    @property
+    def open(self) -> int:
+        """How many may pass now."""
+        ...
+
 
 class Parking:
     """One worker's knowledge; wrong or missing it costs a look or a second, never a job.
 
-    A kind's own gate is looked at in every claim, a key's when a job of that key has ended here,
-    when its tokens are due, or when a sweep comes by.
+    A gate that is closed is looked at again when a job that passed it has ended here, when its
+    tokens are due, or when a sweep comes by; a kind's own also after a moment, whoever made room.
     """
 
     def __init__(self) -> None:
         self._look_at: dict[str, float] = {}
+        self._timed: set[str] = set()
         self._running: dict[str, str] = {}
         self._after: dict[str, str] = {}
         self.stopped: dict[Pair, Place] = {}
@@ -69,13 +77,17 @@ class Parking:
         its = [gates[one] for one in {name, kind_of(name)} if one in gates]
         waits = [one.limit.wait_for(one.left) for one in its if one.limit.rate is not None]
         if waits:
+            self._timed.add(name)
             return now + max(waits)
-        return 0.0 if kind_of(name) in gates else NEVER
+        self._timed.discard(name)
+        if all(one.open for one in its):
+            return 0.0
+        return now + CLOSED_SECONDS if kind_of(name) in gates else NEVER
 
     def look_in(self, now: float) -> float | None:
-        """Seconds until the next look that is known; None where nothing but an end gives room."""
-        moments = [at for at in self._look_at.values() if now < at < NEVER]
-        return min(moments) - now if moments else None
+        """Seconds until there are tokens; None where nothing but an end gives room."""
+        moments = [self._look_at[name] for name in self._timed if name in self._look_at]
+        return max(0.001, min(moments) - now) if moments else None
 
     def emptied(self, names: Iterable[str]) -> None:
         """Nobody waits there any more."""
@@ -83,8 +95,10 @@ class Parking:
             self._look_at.pop(name, None)
 
     def began(self, names: Mapping[str, str]) -> None:
-        """Jobs, each at its gate: the end of one of a limited key is worth a look."""
-        self._running.update({job: name for job, name in names.items() if SEPARATOR in name})
+        """Jobs, each by the gate that it passed: their end is worth a look there."""
+        if len(self._running) > MOST_KNOWN:  # whose leases were lost never end here
+            self._running.clear()
+        self._running.update(names)
 
     def ended(self, job_ids: Iterable[str]) -> None:
         """Where these ran there may be room."""
