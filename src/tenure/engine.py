@@ -14,6 +14,7 @@ from tenure.core.clock import Clock
 from tenure.core.errors import JobNotFound, OptionError, PayloadError
 from tenure.core.job import Job, NewJob
 from tenure.core.limits import Limit
+from tenure.core.origin import Tracing
 from tenure.core.retry import Exponential, RetryPolicy
 from tenure.core.signals import Signals
 from tenure.handlers import Handler, HandlerOptions, Registry, RunsIn, described, timeout_of
@@ -101,6 +102,8 @@ class Tenure:
         self.tenants = Tenants(self.store)
         self.limits = KeptLimits(self.store, self.handlers)
         self.waits = Waits(self.store, self.signals)
+        self.watchers: dict[str, Any] = {}
+        self.tracing: Tracing | None = None
 
     def job(
         self,
@@ -164,8 +167,8 @@ class Tenure:
         """Add many, all or none: `app.enqueue_many([render.new(invoice_id=n) for n in ids])`."""
         check_off_loop("enqueue()", "await enqueue_async()")
         check_inside(tx)
-        inner = getattr(tx, "inner", tx)
-        return self._added(self.store.jobs.add(list(jobs), inner, notify=notify), tx)
+        added = self.store.jobs.add(list(jobs), getattr(tx, "inner", tx), notify=notify)
+        return self._added(added, tx)
 
     async def enqueue_async(
         self, kind: str, payload: Any = None, **options: Unpack[Options]
@@ -201,8 +204,7 @@ class Tenure:
 
     def get(self, job: str | JobRef) -> Job:
         """One job, with payload and result."""
-        found = self.store.jobs.get(_id(job))
-        if found is None:
+        if (found := self.store.jobs.get(_id(job))) is None:
             raise JobNotFound(_id(job))
         return found
 

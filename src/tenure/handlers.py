@@ -16,6 +16,7 @@ from tenure.codec import EMPTY, encode, fitting
 from tenure.core.errors import ArgumentsError, OptionError, UnknownKind
 from tenure.core.job import NewJob
 from tenure.core.limits import Limit, check_limit
+from tenure.core.origin import Origin, origin
 from tenure.core.retry import RetryPolicy
 from tenure.options import PLACING, Options, check_name, new_job, place_of
 from tenure.running import RunningJob, current_job
@@ -204,7 +205,15 @@ class Registry:
 
 
 def described(app: Tenure, kind: str, payload: str, options: Options) -> NewJob:
-    """A job with what the caller says, else the handler, else the job that is running here."""
+    """A job with what the caller says, else the handler, else the job or request served here."""
+    here, made = origin.get(), _described(app, kind, payload, options)
+    if here is None and app.tracing is None:
+        return made
+    found = _coming_from(app, here)
+    return made._replace(**{name: value for name, value in found.items() if name not in options})
+
+
+def _described(app: Tenure, kind: str, payload: str, options: Options) -> NewJob:
     handler, parent = app.handlers.get(kind), current_job.get()
     if handler is None:
         settings = app.settings
@@ -216,6 +225,15 @@ def described(app: Tenure, kind: str, payload: str, options: Options) -> NewJob:
     if parent is None:
         return new_job(kind, payload, {**known, **options})
     return new_job(kind, payload, {**known, **_inherited(parent), **options})
+
+
+def _coming_from(app: Tenure, here: Origin | None) -> dict[str, Any]:
+    """The request's ids, unless a job is running here that has nothing to do with it."""
+    traced = None if app.tracing is None else app.tracing.here()
+    found = {"trace": traced}
+    if here is not None and here.inside is current_job.get():
+        found = {"correlation_id": here.correlation_id, "trace": traced or here.trace}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _inherited(parent: RunningJob) -> Options:

@@ -11,7 +11,7 @@ from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, Job, State
 from tenure.core.page import MAX_PAGE, Page
 from tenure.core.why import Facts, Why, why
-from tenure.stores.beside import Depth, Record
+from tenure.stores.beside import Depth, Load, Record
 from tenure.stores.contract import Attempt, LogLine, Store
 from tenure.tenants import Tenants
 
@@ -104,6 +104,10 @@ class Insight:
     def depths(self) -> Sequence[Depth]:
         """Open jobs by queue, kind and state."""
         return self._store.queues.depths()
+
+    def loads(self) -> Sequence[Load]:
+        """Open jobs by queue, counted no further than a bound: cheap enough to ask often."""
+        return self._store.queues.loads()
 
     def queues(self) -> list[QueueView]:
         """Every queue with open jobs or a pause."""

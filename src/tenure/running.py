@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 from tenure.core.errors import OptionError, SettledTwice
 from tenure.core.lease import ClaimedJob
 from tenure.core.outcome import Outcome
+from tenure.core.settlement import Settlement
 from tenure.settling import Settling
 from tenure.steps import RunSteps
 from tenure.stores.contract import LogLine, Report
@@ -41,7 +42,8 @@ class RunningJob:
     """The first argument of every handler."""
 
     __slots__ = (
-        "_news", "_steps", "app", "claimed", "joined", "noticed", "settled", "stop_reason",
+        "_news", "_steps", "app", "claimed", "joined", "noticed", "settled", "settlement",
+        "stop_reason",
     )  # fmt: skip
 
     def __init__(self, app: Tenure, claimed: ClaimedJob) -> None:
@@ -50,6 +52,7 @@ class RunningJob:
         self.stop_reason: str | None = None
         self.noticed = False
         self.settled = False
+        self.settlement: Settlement | None = None
         self.joined = False
         self._news: News | None = None
         self._steps: RunSteps | None = None
@@ -143,8 +146,9 @@ class RunningJob:
                 self._steps = RunSteps(self)
             return self._steps
 
-    def has_settled(self, *, joined: bool) -> None:
+    def has_settled(self, settlement: Settlement, *, joined: bool) -> None:
         """It ended itself: in a transaction of ours, or in one that the caller is to commit."""
+        self.settlement = settlement
         if joined:
             self.joined = True
         else:

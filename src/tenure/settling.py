@@ -125,7 +125,7 @@ class Settling:
 
     def _done(self) -> None:
         """In a joined transaction the commit is still to come, so the worker looks afterwards."""
-        self._job.has_settled(joined=self._given is not None)
+        self._job.has_settled(self._settlement, joined=self._given is not None)
         if self._given is None:
             self._tell()
 

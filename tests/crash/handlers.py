@@ -21,7 +21,7 @@ POLL_SECONDS = 0.01
 AT_ONCE = Steps(*[0.0] * 20)
 PLACEHOLDER = "?" if os.environ["TENURE_DATABASE_URL"].startswith("sqlite") else "%s"
 ADD_EFFECT = f"INSERT INTO crash_effects (job_id, fence) VALUES ({PLACEHOLDER}, {PLACEHOLDER})"  # noqa: S608
-QUIET = {"jobs.enqueued", "tick.done"}
+QUIET = {"jobs.enqueued", "jobs.claimed", "jobs.settled", "tick.done", "turn.done"}
 
 app = Tenure()
 app.signals.subscribe(

@@ -119,6 +119,22 @@ def test_the_running_jobs_of_a_tenant_are_counted_by_the_leases(filled: Connecti
     assert counted == {"tenure_jobs_leased"}
 
 
+@pytest.mark.parametrize(
+    ("statement", "index"),
+    [
+        (Statement("next_queue", {"after": ""}), "tenure_jobs_due"),
+        (Statement("queue_load", {"queue": "default", "limit": 20_000}), "tenure_jobs_due"),
+        (Statement("held_load", {"limit": 10_000}), "tenure_jobs_held"),
+        (Statement("running_load", {"limit": 10_000}), "tenure_jobs_leased"),
+        (Statement("stuck_jobs", {"grace": 1}), "tenure_jobs_leased"),
+    ],
+)
+def test_what_a_scrape_counts_is_in_the_indexes_of_open_jobs(
+    filled: Connection, statement: Statement, index: str
+) -> None:
+    assert scans(filled, statement) == {index}
+
+
 def scans(connection: Connection, statement: Statement) -> set[str]:
     """The indexes that a plan reads; a table that is read from end to end by its own name."""
     sql = to_pyformat(QUERIES.get(statement.name).steps[0])

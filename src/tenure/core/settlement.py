@@ -42,6 +42,14 @@ class Settlement(NamedTuple):
     snooze: bool = False
 
 
+class Settled(NamedTuple):
+    """A settlement that was written, beside the job that it ends; `seconds` is how long it ran."""
+
+    job: ClaimedJob
+    settlement: Settlement
+    seconds: float | None = None
+
+
 def decide(job: ClaimedJob, ending: Ending, policy: RetryPolicy, random: Random) -> Settlement:
     """What is written when `job` ends like this under `policy`."""
     if isinstance(ending, Done):  # by far the most of them

@@ -10,6 +10,10 @@ from typing import Any, Protocol
 from tenure.core.job import Job, State
 from tenure.core.lease import Lease
 
+COUNTED_AT_MOST = 20_000
+HELD_COUNTED_AT_MOST = 10_000
+QUEUES_AT_MOST = 200
+
 
 @dataclass(frozen=True, slots=True)
 class HeldLock:
@@ -29,6 +33,23 @@ class Depth:
     state: State
     jobs: int
     oldest_run_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """Open jobs of one queue, counted as far as COUNTED_AT_MOST and no further."""
+
+    queue: str
+    ready: int = 0
+    due: int = 0
+    held: int = 0
+    running: int = 0
+    oldest_run_at: datetime | None = None
+
+    @property
+    def queued(self) -> int:
+        """All that wait: for a worker, for their time, or for others."""
+        return self.ready + self.held
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +79,10 @@ class QueueStore(Protocol):
 
     def depths(self) -> Sequence[Depth]:
         """How much is open, by queue, kind and state."""
+        ...
+
+    def loads(self) -> Sequence[Load]:
+        """How much is open, by queue; bounded, however much that is: for those who ask often."""
         ...
 
     def overdue(self, grace_seconds: float) -> int:

@@ -6,7 +6,7 @@ Nothing here speaks SQL: a store that keeps its jobs elsewhere fits behind it, a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -318,6 +318,10 @@ class Store(Protocol):
 
     def is_async(self, tx: Any) -> bool:
         """Whether this connection or session must be awaited."""
+        ...
+
+    def measure(self, hear: Callable[[str, float], None] | None) -> None:
+        """Tell of each statement by name, of COMMIT and of CONNECTION, how many seconds it took."""
         ...
 
     def close(self) -> None:

@@ -31,7 +31,7 @@ async def keep_working(
     """Turn after turn until told to stop; an idle one waits for a wake-up or the next poll."""
     errors = 0
     while not pipeline.stopping:
-        budget = Budget(seconds=settings.tick_runner_max_ms / 1000)
+        budget, begun = Budget(seconds=settings.tick_runner_max_ms / 1000), time.monotonic()
         try:
             started = await pipeline.turn(budget)
         except Exception as error:
@@ -43,6 +43,7 @@ async def keep_working(
             await pipeline.change(_after_errors(errors, settings.pace))
             continue
         errors = 0
+        signals.emit("turn.done", jobs=started, seconds=time.monotonic() - begun)
         if not started and not pipeline.stopping:
             rest = poll_seconds * (0.9 + random.random() / 5)  # noqa: S311
             await pipeline.change(rest)

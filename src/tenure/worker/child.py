@@ -15,6 +15,7 @@ from tenure.codec import encode
 from tenure.core.failure import Failure
 from tenure.core.lease import ClaimedJob
 from tenure.core.outcome import Outcome
+from tenure.core.settlement import Settlement
 from tenure.handlers import Handler
 from tenure.running import RunningJob, current_job
 from tenure.worker.orphan import die_with_parent
@@ -41,10 +42,10 @@ class ChildJob(RunningJob):
         if news is not None:
             self.send("news", news)
 
-    def has_settled(self, *, joined: bool) -> None:
+    def has_settled(self, settlement: Settlement, *, joined: bool) -> None:
         """The worker hears of it at once: what follows needs no lease any more."""
-        super().has_settled(joined=joined)
-        self.send("joined" if joined else "settled")
+        super().has_settled(settlement, joined=joined)
+        self.send("joined" if joined else "settled", settlement._replace(result=None))
 
 
 def run_child(pipe: Connection, name: tuple[str, str], claimed: ClaimedJob) -> None:

@@ -126,5 +126,5 @@ class Heartbeat:
         if run.ended:  # most likely settled while we asked; a refusal tells of itself
             return
         run.lost = True
-        self._signals.emit("lease.lost", id=lease.job_id, fence=lease.fence)
+        self._signals.emit("lease.lost", id=lease.job_id, fence=lease.fence, job=run.claimed)
         self._tell(run, LOST)

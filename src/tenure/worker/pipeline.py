@@ -14,7 +14,7 @@ from tenure.core.lease import ClaimedJob
 from tenure.core.limits import Limits
 from tenure.core.outcome import Ending, Raised, Released
 from tenure.core.retry import Exponential
-from tenure.core.settlement import Settlement, decide
+from tenure.core.settlement import Settled, Settlement, decide
 from tenure.core.shard import Shard
 from tenure.core.shares import NO_WEIGHTS, Weights
 from tenure.engine import Tenure
@@ -199,6 +199,9 @@ class Pipeline:
         )
         asked_at = time.monotonic()
         claim = await self._exchange(request)
+        self._app.signals.emit(
+            "jobs.claimed", jobs=len(claim.jobs), seconds=time.monotonic() - asked_at
+        )
         self._settler.ended([job_id for job_id, _, _ in claim.ended])
         for job_id, state, reason in claim.ended:
             self._app.signals.emit("job.ended", id=job_id, state=state, reason=reason)
@@ -247,7 +250,10 @@ class Pipeline:
     async def _after_joining(self, current: Run, ending: Ending | None) -> None:
         """The handler settled in its own transaction: did that commit?"""
         row = await self._look(current.claimed.id)
-        held = row is not None and row.fence == current.job.fence and row.lease_until is not None
+        ours = row is not None and row.fence == current.job.fence
+        held = ours and row is not None and row.lease_until is not None
+        if not ours:
+            current.job.settlement = None
         self._end(current, ending if held else None)
 
     async def _look(self, job_id: str) -> Job | None:
@@ -267,26 +273,35 @@ class Pipeline:
             return
         current.ended = True
         self._serving.leave(current)
+        settlement: Settlement | None
         if ending is None:
             lease = current.claimed.lease
             self._forget(lease.job_id, lease.fence)
             self._app.signals.emit("job.let_go", id=lease.job_id, settled=current.job.settled)
             self._settler.ended([lease.job_id])
+            settlement = current.job.settlement
+            if settlement is not None:
+                settled = Settled(current.claimed, settlement, current.seconds)
+                self._app.signals.emit("jobs.settled", batch=[settled])
         else:
             settlement = _decided(current, ending)
             self._settler.put(settlement, current.job.take_news())
             if settlement.state is QUEUED and settlement.delay_seconds < SOON:
                 self._loop.call_later(settlement.delay_seconds, self._changed.set)
+        if current.span is not None:
+            current.span.end(settlement)
         self._changed.set()
 
     def _tell(self, current: Run, reason: str) -> None:
         """From the heartbeat's thread."""
         self._loop.call_soon_threadsafe(current.interrupt, reason)
 
-    def _forget(self, job_id: str, fence: int) -> None:
+    def _forget(self, job_id: str, fence: int) -> Run | None:
         held = self._held.get(job_id)
-        if held is not None and held.claimed.lease.fence == fence:
-            del self._held[job_id]
+        if held is None or held.claimed.lease.fence != fence:
+            return None
+        del self._held[job_id]
+        return held
 
 
 def _decided(current: Run, ending: Ending) -> Settlement:

@@ -17,6 +17,7 @@ from typing import Any
 
 from tenure.core.errors import StoreUnavailable, TenureError
 from tenure.core.failure import Failure
+from tenure.core.lease import ClaimedJob
 from tenure.worker.child import run_child
 from tenure.worker.news import write_news
 from tenure.worker.run import Run
@@ -63,7 +64,7 @@ class Processes:
         ours, theirs = self._context.Pipe()
         function = current.handler.function
         name = (function.__module__, function.__qualname__)
-        child = self._context.Process(target=run_child, args=(theirs, name, current.claimed))
+        child = self._context.Process(target=run_child, args=(theirs, name, _traced(current)))
         with self._start_lock:
             child.start()
         theirs.close()
@@ -88,16 +89,22 @@ class Processes:
                 case "news":
                     with suppress(StoreUnavailable):  # as it is with a heartbeat
                         write_news(current.job.app.store.jobs, current.job.app.signals, facts)
-                case "settled":
-                    current.job.settled = True
-                case "joined":
-                    current.job.joined = True
+                case "settled" | "joined":
+                    current.job.has_settled(facts[0], joined=word == "joined")
                 case "returned":
                     return facts[0]
                 case "outcome":
                     raise facts[0]
                 case _:
                     raise ProcessError(facts[0], permanent=facts[1])
+
+
+def _traced(current: Run) -> ClaimedJob:
+    """What the child enqueues belongs to this run; its spans stay here."""
+    claimed, tracing = current.claimed, current.job.app.tracing
+    if tracing is None:
+        return claimed
+    return claimed._replace(trace=tracing.here() or claimed.trace)
 
 
 def _death(exitcode: int | None) -> Failure:

@@ -10,6 +10,7 @@ from typing import Any
 from tenure.codec import encode
 from tenure.core.errors import ArgumentsError
 from tenure.core.lease import ClaimedJob
+from tenure.core.origin import Span
 from tenure.core.outcome import (
     Cancel,
     Done,
@@ -48,6 +49,8 @@ class Run:
         "handler",
         "job",
         "lost",
+        "seconds",
+        "span",
         "stop",
         "trusted_until",
     )
@@ -61,12 +64,16 @@ class Run:
         self.ended = False
         self.lost = False
         self.begun: float | None = None
+        self.seconds: float | None = None
+        self.span: Span | None = None
         self.stop: Callable[[], object] | None = None
         self.done: Told | None = None
 
     def bind(self) -> dict[str, Any] | Fail:
         """The handler's arguments; or the failure that the payload is."""
         self.begun = time.monotonic()
+        if self.handler.app.tracing is not None:
+            self.span = self.handler.app.tracing.run(self.claimed)
         try:
             return self.handler.unpack(self.claimed.payload)
         except Exception as error:  # also what a validator of the user's raises
@@ -80,7 +87,7 @@ class Run:
         if isinstance(arguments, Fail):
             return arguments
         self.stop = task.cancel
-        token = current_job.set(self.job)
+        token, entered = current_job.set(self.job), self.span and self.span.enter()
         try:
             value = await self.handler.function(self.job, **arguments)
         except (SystemExit, KeyboardInterrupt) as error:
@@ -91,6 +98,8 @@ class Run:
             return _after_return(self, value)
         finally:
             self.stop = None
+            if self.span is not None:
+                self.span.leave(entered)
             current_job.reset(token)
 
     def elsewhere(self, place: Place, done: Told) -> None:
@@ -100,7 +109,7 @@ class Run:
             done(self, arguments)
             return
         self.done = done
-        token = current_job.set(self.job)
+        token, entered = current_job.set(self.job), self.span and self.span.enter()
         try:
             future = place(self, arguments)
         except Exception as error:
@@ -108,6 +117,8 @@ class Run:
         else:
             future.add_done_callback(self._finished)
         finally:
+            if self.span is not None:
+                self.span.leave(entered)
             current_job.reset(token)
 
     def check_time(self, now: float) -> None:
@@ -125,7 +136,7 @@ class Run:
         if self.stop is not None:
             self.stop()
         elif reason == TIMEOUT:  # a thread, which keeps its slot until it ends
-            job.app.signals.emit("job.overrun", id=job.id, kind=job.kind)
+            job.app.signals.emit("job.overrun", id=job.id, kind=job.kind, job=job.claimed)
 
     def _finished(self, future: asyncio.Future[Any]) -> None:
         self.stop = None

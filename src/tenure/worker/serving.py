@@ -60,7 +60,8 @@ class Serving:
         lane = self._slots.lanes[current.claimed.queue]
         lane.busy -= 1
         if current.begun is not None:
-            lane.took(time.monotonic() - current.begun)
+            current.seconds = time.monotonic() - current.begun
+            lane.took(current.seconds)
 
     def _call(self, lane: Lane) -> None:
         """Slots to come as soon as the loop turns; the first may have done it all by then."""

@@ -9,10 +9,11 @@ from typing import Any, cast
 from tenure.core.errors import CommitUnknown, StoreUnavailable
 from tenure.core.failure import Failure
 from tenure.core.job import State
-from tenure.core.settlement import Settlement
+from tenure.core.settlement import Settled, Settlement
 from tenure.core.signals import Signals
 from tenure.stores.contract import Claim, ClaimRequest, JobStore, Report
 from tenure.worker.news import write_news
+from tenure.worker.run import Run
 
 BATCH = 1_000
 FIRST_PAUSE = 0.05
@@ -28,7 +29,7 @@ class Settler:
         self._jobs = jobs
         self._signals = signals
         self._in_thread = in_thread
-        self.settled: Callable[[str, int], None] = lambda job_id, fence: None
+        self.settled: Callable[[str, int], Run | None] = lambda job_id, fence: None
         self.quiet: Callable[[], None] = lambda: None
         self.ended: Callable[[list[str]], None] = lambda ids: None
         self.carried = False
@@ -168,12 +169,20 @@ class Settler:
     def _tell(self, batch: list[Settlement], applied: frozenset[str]) -> None:
         self.ended([item.lease.job_id for item in batch if item.state is not QUEUED])
         heard = self._signals.heard("job.settled")
+        counted = self._signals.heard("jobs.settled")
+        written: list[Settled] = []
         for item in batch:
-            self.settled(item.lease.job_id, item.lease.fence)
+            run = self.settled(item.lease.job_id, item.lease.fence)
             if item.lease.job_id not in applied:
-                self._signals.emit("job.settle_refused", **_facts(item))
-            elif heard:
+                job = None if run is None else run.claimed
+                self._signals.emit("job.settle_refused", **_facts(item), job=job)
+                continue
+            if heard:
                 self._signals.emit("job.settled", **_facts(item))
+            if counted and run is not None:
+                written.append(tuple.__new__(Settled, (run.claimed, item, run.seconds)))
+        if written:
+            self._signals.emit("jobs.settled", batch=written)
 
 
 def _facts(item: Settlement) -> dict[str, Any]:

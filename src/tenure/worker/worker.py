@@ -187,7 +187,9 @@ class Worker:
 
     async def _one_tick(self) -> TickReport:
         async with self._working() as pipeline:
-            return await tick(self._steps(pipeline), self.settings)
+            report = await tick(self._steps(pipeline), self.settings)
+            self.app.signals.emit("tick.done", report=report)
+            return report
 
     async def _until_idle(self) -> int:
         async with self._working() as pipeline:
@@ -203,7 +205,9 @@ class Worker:
         unsubscribe = self.app.store.wakes.subscribe(pipeline.alarm.heard)
         await asyncio.to_thread(self._try, self._sign_in, pipeline)
         await asyncio.to_thread(self._try, self._clear_away)
-        self.app.signals.emit("worker.started", id=self.id, slots=self._slots.capacity)
+        self.app.signals.emit(
+            "worker.started", id=self.id, slots=self._slots.capacity, pipeline=pipeline
+        )
         pipeline.heartbeat.start()
         try:
             yield pipeline

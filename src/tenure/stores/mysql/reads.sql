@@ -87,6 +87,28 @@ SELECT queue, kind, state, CAST(sum(jobs) AS SIGNED), min(oldest) FROM (
     WHERE running_until IS NOT NULL GROUP BY queue, kind, state
 ) open_jobs GROUP BY queue, kind, state ORDER BY queue, kind, state
 
+-- name: next_queue
+-- The queues with jobs that may run, one after the other: a jump through the due index each.
+SELECT due_queue FROM tenure_jobs FORCE INDEX (tenure_jobs_due) WHERE due_queue > :after
+ORDER BY due_queue LIMIT 1
+
+-- name: queue_load
+-- Jobs of one queue that may run, those that are due, and the oldest; from the due index alone, and no
+-- more than so many are counted.
+SELECT count(*), CAST(coalesce(sum(run_at <= {now}), 0) AS SIGNED), min(run_at) FROM (
+    SELECT run_at FROM tenure_jobs FORCE INDEX (tenure_jobs_due) WHERE due_queue = :queue
+    ORDER BY priority, tenant, run_at LIMIT :limit) few
+
+-- name: held_load
+SELECT queue, count(*) FROM (
+    SELECT queue FROM tenure_jobs FORCE INDEX (tenure_jobs_aside) WHERE aside = 2
+    ORDER BY id LIMIT :limit) few GROUP BY queue
+
+-- name: running_load
+SELECT queue, count(*) FROM (
+    SELECT queue FROM tenure_jobs FORCE INDEX (tenure_jobs_leased) WHERE running_until IS NOT NULL
+    ORDER BY running_until LIMIT :limit) few GROUP BY queue
+
 -- name: job_history
 SELECT fence, attempt, entry, worker, started_at, finished_at, failure
 FROM tenure_attempts WHERE job_id = :id ORDER BY fence

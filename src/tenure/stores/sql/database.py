@@ -25,6 +25,9 @@ from tenure.stores.sql.statement import WAITED, Plan, Rows, Statement, drive
 from tenure.stores.wake import Due
 
 T = TypeVar("T")
+Timed = Callable[[str, float], None]
+"""Told of each statement by name, of COMMIT, and of CONNECTION: the seconds that each took."""
+COMMIT, CONNECTION = "COMMIT", "CONNECTION"
 TRIES = 8
 IDLE_CONNECTIONS = 8
 NOTABLE_WAIT_SECONDS = 0.25
@@ -72,6 +75,7 @@ class Database:
         self.clock = clock
         self.queries = Queries(read_sql(dialect.package), bound_clock=clock is not None)
         self.before_use: Callable[[Any], None] | None = None
+        self.timed: Timed | None = None
         self._idle: list[Any] = []
         self._lock = threading.Lock()
         self._process = os.getpid()
@@ -140,7 +144,13 @@ class Database:
 
     def execute(self, connection: Any, statement: Statement) -> Rows:
         """One statement on a connection, with the clock bound where one was given."""
-        return self.dialect.execute(connection, self.queries, self.stamp(statement))
+        if self.timed is None:
+            return self.dialect.execute(connection, self.queries, self.stamp(statement))
+        begun = time.perf_counter()
+        try:
+            return self.dialect.execute(connection, self.queries, self.stamp(statement))
+        finally:
+            self.timed(statement.name, time.perf_counter() - begun)
 
     def elapsed(self) -> float:
         """Seconds on the clock that leases are judged by, as far as it can be told from here."""
@@ -171,8 +181,11 @@ class Database:
             self.dialect.close(connection)
 
     def _commit(self, connection: Any) -> None:
+        begun = time.perf_counter()
         try:
             self.dialect.commit(connection)
+            if self.timed is not None:
+                self.timed(COMMIT, time.perf_counter() - begun)
         except Exception as error:
             if self.dialect.trouble(error) is Trouble.LOST:
                 self.dialect.close(connection)
@@ -219,6 +232,15 @@ class Database:
             self._give_back(connection, healthy)
 
     def _started(self, start: Callable[[Any], None]) -> Any:
+        """A connection to work on; how long that took is told."""
+        if self.timed is None:
+            return self._kept_or_new(start)
+        begun = time.perf_counter()
+        connection = self._kept_or_new(start)
+        self.timed(CONNECTION, time.perf_counter() - begun)
+        return connection
+
+    def _kept_or_new(self, start: Callable[[Any], None]) -> Any:
         """A kept connection if it still lives, else a new one."""
         kept = self._kept()
         if kept is not None:

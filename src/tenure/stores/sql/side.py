@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,7 +13,16 @@ from tenure.core.errors import VersionConflict
 from tenure.core.job import Job, State
 from tenure.core.lease import Lease
 from tenure.core.why import MOST_AHEAD
-from tenure.stores.beside import Depth, HeldLock, QueueState, Record
+from tenure.stores.beside import (
+    COUNTED_AT_MOST,
+    HELD_COUNTED_AT_MOST,
+    QUEUES_AT_MOST,
+    Depth,
+    HeldLock,
+    Load,
+    QueueState,
+    Record,
+)
 from tenure.stores.sql import rows
 from tenure.stores.sql.caller import run_in
 from tenure.stores.sql.database import Database
@@ -69,6 +78,31 @@ class SqlQueues:
             )
             for row in self._database.read(Statement("depths"))
         ]
+
+    def loads(self) -> Sequence[Load]:
+        """Queue by queue: each statement is small."""
+        found = {name: self._load(name) for name in self._names()}
+        limit = {"limit": HELD_COUNTED_AT_MOST}
+        for queue, held in self._database.read(Statement("held_load", limit)):
+            found[queue] = replace(found.get(queue, Load(queue=queue)), held=held)
+        for queue, running in self._database.read(Statement("running_load", limit)):
+            found[queue] = replace(found.get(queue, Load(queue=queue)), running=running)
+        return [found[queue] for queue in sorted(found)]
+
+    def _names(self) -> Iterator[str]:
+        after = ""
+        for _ in range(QUEUES_AT_MOST):
+            found = self._database.read(Statement("next_queue", {"after": after}))
+            if not found:
+                return
+            after = found[0][0]
+            yield after
+
+    def _load(self, queue: str) -> Load:
+        values = {"queue": queue, "limit": COUNTED_AT_MOST}
+        ready, due, oldest = self._database.read(Statement("queue_load", values))[0]
+        at = None if oldest is None else from_micros(oldest)
+        return Load(queue=queue, ready=ready, due=due, oldest_run_at=at)
 
     def ahead(self, job: Job) -> int:
         """As far as MOST_AHEAD."""

@@ -14,7 +14,7 @@ from tenure.core.job import Job
 from tenure.stores.contract import Capability
 from tenure.stores.sql import rows
 from tenure.stores.sql.caller import adopt, is_async
-from tenure.stores.sql.database import Database, Transaction
+from tenure.stores.sql.database import Database, Timed, Transaction
 from tenure.stores.sql.dialect import Dialect
 from tenure.stores.sql.jobs import SqlJobs
 from tenure.stores.sql.migrate import Migrations
@@ -92,6 +92,10 @@ class SqlStore:
     def is_async(self, tx: Any) -> bool:
         """Whether this connection or session must be awaited."""
         return is_async(tx)
+
+    def measure(self, hear: Timed | None) -> None:
+        """From now on, tell of each statement and connection how long it took."""
+        self.database.timed = hear
 
     def version(self) -> str:
         """Database and version, for people."""

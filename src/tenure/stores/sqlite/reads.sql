@@ -81,6 +81,28 @@ SELECT queue, kind, state, count(*), min(run_at) FROM (
     SELECT queue, kind, state, run_at FROM tenure_jobs WHERE state = 1
 ) GROUP BY queue, kind, state ORDER BY queue, kind, state
 
+-- name: next_queue
+-- The queues with jobs that may run, one after the other: a jump through the due index each.
+SELECT queue FROM tenure_jobs WHERE state = 0 AND hold = 0 AND queue > :after
+ORDER BY queue LIMIT 1
+
+-- name: queue_load
+-- Jobs of one queue that may run, those that are due, and the oldest; from the due index alone, and no
+-- more than so many are counted.
+SELECT count(*), count(*) FILTER (WHERE run_at <= {now}), min(run_at) FROM (
+    SELECT run_at FROM tenure_jobs WHERE queue = :queue AND state = 0 AND hold = 0
+    ORDER BY priority, tenant, run_at LIMIT :limit)
+
+-- name: held_load
+SELECT queue, count(*) FROM (
+    SELECT queue FROM tenure_jobs WHERE state = 0 AND hold <> 0 ORDER BY id LIMIT :limit
+) GROUP BY queue
+
+-- name: running_load
+SELECT queue, count(*) FROM (
+    SELECT queue FROM tenure_jobs WHERE state = 1 ORDER BY lease_until LIMIT :limit
+) GROUP BY queue
+
 -- name: job_history
 SELECT fence, attempt, entry, worker, started_at, finished_at, failure
 FROM tenure_attempts WHERE job_id = :id ORDER BY fence

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from tenure.core.job import State
+from tenure.stores.beside import Load
 from tenure.stores.contract import Capability, Store
 from tenure.testing.conformance.promise import needs
 from tenure.testing.conformance.steps import (
@@ -95,6 +96,42 @@ def test_finished_jobs_have_no_depth(store: Store) -> None:
     finished_job(store)
 
     assert store.queues.depths() == []
+
+
+def test_loads_count_open_jobs_by_queue_and_by_why_they_wait(store: Store) -> None:
+    early = store.now() - timedelta(minutes=5)
+    add_jobs(store, 2, run_at=early)
+    add_job(store, delay_seconds=3_600.0)
+    start_job(store, priority=0)
+    finished_job(store, priority=0)
+    first = add_job(store, queue="mail", priority=0)
+    add_job(store, queue="mail", after=(first,))
+    add_job(store, queue="pdf", after=(first,))
+
+    found = {load.queue: load for load in store.queues.loads()}
+
+    assert found == {
+        "default": Load(queue="default", ready=3, due=2, running=1, oldest_run_at=early),
+        "mail": Load(
+            queue="mail", ready=1, due=1, held=1, oldest_run_at=found["mail"].oldest_run_at
+        ),
+        "pdf": Load(queue="pdf", held=1),
+    }
+    assert found["mail"].queued == 2
+
+
+def test_a_store_tells_how_long_its_statements_take(store: Store) -> None:
+    told: dict[str, float] = {}
+    store.measure(told.__setitem__)
+    add_job(store)
+    store.now()
+    store.measure(None)
+    known = len(told)
+    store.queues.loads()
+
+    assert {"store_now", "CONNECTION"} < set(told)
+    assert all(seconds >= 0 for seconds in told.values())
+    assert len(told) == known
 
 
 def test_overdue_counts_leases_that_nobody_took_up(store: Store, tempo: Tempo) -> None:
