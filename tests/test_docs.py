@@ -16,14 +16,16 @@ from pydantic_settings import BaseSettings
 
 from tenure import Settings
 from tenure.testing.conformance import kept_promises
+from tenure.watch.settings import WatchSettings
 from tenure.worker.settings import WorkerSettings
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+ALL = (Settings, WorkerSettings, WatchSettings)
 STEP = re.compile(r"^\| `([\w/]+\.py)` \| `([\w.]+)` \|", re.MULTILINE)
 
 
-@pytest.mark.parametrize("settings", [Settings, WorkerSettings])
+@pytest.mark.parametrize("settings", ALL)
 def test_every_setting_is_listed_with_its_default(settings: type[BaseSettings]) -> None:
     text = (DOCS / "settings.md").read_text()
     for name, field in settings.model_fields.items():
@@ -40,11 +42,7 @@ def test_every_setting_is_listed_with_its_default(settings: type[BaseSettings]) 
 def test_no_setting_is_listed_that_does_not_exist() -> None:
     text = (DOCS / "settings.md").read_text()
     listed = set(re.findall(r"^\| `((?:TENURE|WORKER|BPC)_\w+)` \|", text, re.M))
-    known = {
-        variable_of(settings, name)
-        for settings in (Settings, WorkerSettings)
-        for name in settings.model_fields
-    }
+    known = {variable_of(settings, name) for settings in ALL for name in settings.model_fields}
 
     assert listed == known
 

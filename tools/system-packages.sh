@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The servers that the tests start for themselves. Silent when nothing is missing.
+# The servers that the tests start for themselves, and promtool, which checks the alert rules.
+# Silent when nothing is missing.
 # A server named by TENURE_TEST_POSTGRES, _MYSQL or _RABBITMQ is not needed here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -28,11 +29,16 @@ has_rabbitmq() {
     [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] && command -v epmd >/dev/null
 }
 
+has_promtool() {
+    command -v promtool >/dev/null
+}
+
 find_missing() {
     missing=()
     has_postgres || missing+=(postgresql)
     has_mariadb || missing+=(mariadb-server)
     has_rabbitmq || missing+=(rabbitmq-server)
+    has_promtool || missing+=(prometheus)
 }
 
 find_missing
@@ -46,6 +52,7 @@ if ./apt-install.sh "${missing[@]}"; then find_missing; fi
         case $package in
             postgresql) echo "  PostgreSQL $OLDEST_POSTGRES or newer   apt-get install postgresql" ;;
             mariadb-server) echo "  MariaDB                  apt-get install mariadb-server" ;;
+            prometheus) echo "  promtool                 apt-get install prometheus" ;;
             rabbitmq-server) echo "  RabbitMQ                 apt-get install rabbitmq-server" ;;
         esac
     done

@@ -15,6 +15,7 @@ from bench.figures.memory import memory
 from bench.figures.order import order
 from bench.figures.punctual import punctual
 from bench.figures.scale import Scale
+from bench.figures.scrape import scrape
 from bench.figures.wait import wait
 from bench.figures.wake import wake
 from bench.figures.wal import wal
@@ -42,4 +43,5 @@ FIGURES: dict[str, Callable[[Scale], Result]] = {
     "fairness": fairness,
     "limits": limits,
     "punctual": punctual,
+    "scrape": scrape,
 }
