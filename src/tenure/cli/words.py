@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from tenure.watch.text import plural as plural
+
 
 def ago(moment: datetime | None, now: datetime) -> str:
     """`12s ago`, `in 3m`."""
@@ -26,8 +28,3 @@ def exact(seconds: int) -> str:
     units = (("d", 86_400), ("h", 3_600), ("m", 60))
     name, size = next((unit for unit in units if seconds % unit[1] == 0), ("s", 1))
     return f"{seconds // size}{name}"
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 job`, `2 jobs`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

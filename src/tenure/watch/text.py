@@ -1,0 +1,48 @@
+"""Text that may be shown: one line that nobody can forge, and no secrets in it."""
+
+from __future__ import annotations
+
+import re
+
+READ, CLIPPED = 2_000, 300
+MASK = "***"
+SUSPECT = r"(?:passw(?:or)?d|pwd|secret|token|api[_-]?key|authorization|cookie|credential)s?"
+IN_URL = re.compile(r"(\b[a-z][a-z0-9+.-]{0,30}://[^\s:/@]{0,200}):[^\s]{0,500}@", re.IGNORECASE)
+BEARER = re.compile(r"\b(bearer|basic)\s+[\w.~+/=-]+", re.IGNORECASE)
+ASSIGNED = re.compile(
+    rf"({SUSPECT}[\w-]{{0,50}}[\"']?\s{{0,5}}[=:]\s{{0,5}})(?:\"[^\"]*\"|'[^']*'|[^\s,;&)}}]+)",
+    re.IGNORECASE,
+)
+NAMED = re.compile(SUSPECT, re.IGNORECASE)
+
+
+def clean(text: str) -> str:
+    """One line: what is not printable is spelled out. Passwords and tokens are masked."""
+    if not text.isprintable():
+        text = "".join(one if one.isprintable() else _spelled(one) for one in text)
+    return mask(text)
+
+
+def clip(text: str) -> str:
+    """The same, with white space made plain and not longer than people read."""
+    return clean(" ".join(text[:READ].split()))[:CLIPPED]
+
+
+def mask(text: str) -> str:
+    """Without what looks like a secret: in URLs, after `password=` and its like, after `Bearer`."""
+    text = BEARER.sub(rf"\1 {MASK}", IN_URL.sub(rf"\1:{MASK}@", text))
+    return ASSIGNED.sub(rf"\1{MASK}", text)
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 job`, `2 jobs`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def is_secret(name: str) -> bool:
+    """Whether a value of this name is never shown."""
+    return NAMED.search(name) is not None
+
+
+def _spelled(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
