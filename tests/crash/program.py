@@ -75,7 +75,7 @@ def supervised(life: str, processes: int) -> int:
     from tenure.worker.supervisor import supervise
 
     lives = {"work": born_to_work, "wait": wait, "die": die}
-    return supervise(lives[life], processes)
+    return supervise(lambda place: lives[life](), processes)
 
 
 def born_to_work() -> int:

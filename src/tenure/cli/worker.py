@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -13,13 +13,22 @@ import typer
 
 from tenure.cli import errors
 from tenure.cli.apps import load_app
-from tenure.cli.events import Storyteller, line
 from tenure.cli.options import AppName, Database
 from tenure.cli.values import slots
+from tenure.cli.watching import (
+    Address,
+    MetricsHost,
+    MetricsPort,
+    address,
+    at,
+    say,
+    serve_metrics,
+    watching,
+)
 from tenure.core.errors import StoreUnavailable
 from tenure.engine import Tenure
+from tenure.watch.sentences import Sentence
 
-COLORS = {"info": None, "warning": "yellow", "error": "red"}
 LeaseSeconds = Annotated[
     float | None,
     typer.Option("--lease-seconds", metavar="S", min=0.2, max=86_400,
@@ -37,6 +46,7 @@ class Order:
     lease_seconds: float | None
     queues: list[str]
     quiet: bool
+    metrics: Address | None = None
 
 
 def worker(
@@ -58,31 +68,34 @@ def worker(
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Say nothing but the worker's own troubles.")
     ] = False,
+    metrics_port: MetricsPort = None,
+    metrics_host: MetricsHost = "127.0.0.1",
 ) -> None:  # fmt: skip
     """Run jobs until SIGTERM or SIGINT; a second signal gives everything back at once."""
     order = Order(app=app, database=database, concurrency=concurrency,
-                  lease_seconds=lease_seconds, queues=queue or [], quiet=quiet)  # fmt: skip
+                  lease_seconds=lease_seconds, queues=queue or [], quiet=quiet,
+                  metrics=address(metrics_host, metrics_port))  # fmt: skip
     slots(order.queues, 1)
     if processes == 1:
         work(order)
         return
     from tenure.worker.supervisor import supervise
 
-    if code := apart(lambda: prepare(order)):
+    if code := apart(lambda: rehearse(order, processes)):
         raise typer.Exit(code)
     if not quiet:
-        say("info", f"supervisor {os.getpid()} starts {processes} worker processes")
-    raise typer.Exit(supervise(lambda: errors.run(lambda: work(order)), processes))
+        say(Sentence("info", f"supervisor {os.getpid()} starts {processes} worker processes"))
+    raise typer.Exit(supervise(lambda place: errors.run(lambda: work(order, place)), processes))
 
 
-def work(order: Order) -> None:
+def work(order: Order, place: int = 0) -> None:
     """In this process, until told to stop."""
     from tenure.worker import Worker
 
     engine = prepare(order)
-    Storyteller(troubles_only if order.quiet else say).listen(engine.signals)
-    default = order.concurrency or engine.settings.concurrency
-    Worker(engine, concurrency=order.concurrency, queues=slots(order.queues, default)).run()
+    with watching(engine, quiet=order.quiet, metrics=at(order.metrics, place)):
+        default = order.concurrency or engine.settings.concurrency
+        Worker(engine, concurrency=order.concurrency, queues=slots(order.queues, default)).run()
 
 
 def prepare(order: Order) -> Tenure:
@@ -93,6 +106,15 @@ def prepare(order: Order) -> Tenure:
         engine.settings = type(engine.settings)(**values)
     check_store(engine)
     return engine
+
+
+def rehearse(order: Order, processes: int) -> None:
+    """What would go wrong in every child is said once, before there is one."""
+    engine = prepare(order)
+    with ExitStack() as stack:
+        for place in range(processes):
+            if (where := at(order.metrics, place)) is not None:
+                serve_metrics(engine, where, stack)
 
 
 def check_store(engine: Tenure) -> None:
@@ -114,14 +136,3 @@ def apart(step: Callable[[], object]) -> int:
     finally:
         sys.stderr.flush()
         os._exit(code)
-
-
-def say(tone: str, sentence: str) -> None:
-    """A line on stdout; Signals drops what cannot be written."""
-    typer.echo(typer.style(line(sentence), fg=COLORS[tone]))
-
-
-def troubles_only(tone: str, sentence: str) -> None:
-    """For `--quiet`."""
-    if tone == "error" and not sentence.startswith("job "):
-        say(tone, sentence)

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 
 from tenure.worker.orphan import die_with_parent
 
@@ -26,13 +27,16 @@ class Child:
 
     pid: int
     born: float
+    place: int = 0
     told: int = 0
 
 
 class Supervisor:
-    """Keeps `processes` children alive until it is told to stop."""
+    """Keeps `processes` children alive until it is told to stop. Each has a place, from 0 on, which
+    whoever replaces it takes over.
+    """
 
-    def __init__(self, run_child: Callable[[], int], processes: int) -> None:
+    def __init__(self, run_child: Callable[[int], int], processes: int) -> None:
         self._run_child = run_child
         self._processes = processes
         self._children: dict[int, Child] = {}
@@ -59,16 +63,17 @@ class Supervisor:
         while not self._stops and len(self._children) < self._processes:
             if time.monotonic() < self._next_birth:
                 return
-            child = self._fork()
+            taken = {child.place for child in self._children.values()}
+            child = self._fork(next(place for place in count() if place not in taken))
             self._children[child.pid] = child
 
-    def _fork(self) -> Child:
+    def _fork(self, place: int) -> Child:
         parent = os.getpid()
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # none is lost on the way
         pid = os.fork()
         if pid:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-            return Child(pid, time.monotonic())
+            return Child(pid, time.monotonic(), place)
         code = 1
         try:
             for number in SIGNALS:
@@ -76,7 +81,7 @@ class Supervisor:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
             os.setpgrp()  # Ctrl-C reaches the parent alone, which passes it on once
             die_with_parent(parent)
-            code = self._run_child()
+            code = self._run_child(place)
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 1
         except BaseException:
@@ -119,8 +124,8 @@ class Supervisor:
                 os.kill(child.pid, signal.SIGTERM if child.told < 3 else signal.SIGKILL)
 
 
-def supervise(run_child: Callable[[], int], processes: int) -> int:
-    """Run `run_child` in so many processes; returns the exit code for the command."""
+def supervise(run_child: Callable[[int], int], processes: int) -> int:
+    """Run `run_child(place)` in so many processes; returns the exit code for the command."""
     return Supervisor(run_child, processes).run()
 
 

@@ -1,0 +1,45 @@
+"""The one subscriber that turns signals into lines for people; what it says is in `sentences`."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from tenure.core.signals import Signals
+from tenure.watch.sentences import OUTAGE, SENTENCES, VERBOSE, Facts, Say, Sentence
+from tenure.watch.text import clean
+
+NEW_OUTAGE_SECONDS = 60.0
+WORKS_AGAIN = "jobs.claimed"
+
+
+class Storyteller:
+    """Remembers what it said lately: an outage is told once. `verbose` tells of every success,
+    schedule and enqueued job too.
+    """
+
+    def __init__(self, say: Say, *, verbose: bool = False) -> None:
+        self._say = say
+        self._sentences = {**SENTENCES, **(VERBOSE if verbose else {})}
+        self._said: dict[str, float] = {}
+
+    def listen(self, signals: Signals) -> None:
+        """From now on; what has no sentence is not even asked for."""
+        signals.subscribe(self.hear, *self._sentences)
+        signals.subscribe(self._outage_is_over, WORKS_AGAIN)
+
+    def hear(self, name: str, facts: Facts) -> None:
+        """One signal."""
+        for sentence in self._sentences[name](facts):
+            self._tell(replace(sentence, text=clean(sentence.text), signal=name))
+
+    def _tell(self, sentence: Sentence) -> None:
+        if sentence.subject is not None:
+            now, last = time.monotonic(), self._said.get(sentence.subject)
+            self._said[sentence.subject] = now
+            if last is not None and now - last < NEW_OUTAGE_SECONDS:
+                return
+        self._say(sentence)
+
+    def _outage_is_over(self, _: str, facts: Facts) -> None:
+        self._said.pop(OUTAGE, None)
