@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,7 +12,7 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from tenure import JobNotFound, Settings, Tenure
+from tenure import JobNotFound, Tenure
 from tenure.access import IdentitySettings
 from tenure.api.identity import (
     Admin,
@@ -34,13 +33,6 @@ STATUS: dict[type[TenureError], int] = {
     IdentityUnavailable: 503,
 }
 Open = Callable[..., httpx.Client]
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Tenure]:
-    made = Tenure(f"sqlite:///{tmp_path / 'jobs.db'}", settings=Settings(lease_seconds=30))
-    yield made
-    made.close()
 
 
 @pytest.fixture
