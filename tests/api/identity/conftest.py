@@ -10,7 +10,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 
 from tenure import JobNotFound, Tenure
 from tenure.access import IdentitySettings
@@ -21,6 +21,7 @@ from tenure.api.identity import (
     SiteAdmin,
     SiteReader,
     Writer,
+    guard_metrics,
     install_identity,
 )
 from tenure.core.errors import Forbidden, IdentityUnavailable, TenureError, Unauthenticated
@@ -84,6 +85,12 @@ def small_api(engine: Tenure, settings: IdentitySettings | None = None, **more: 
     @api.get("/metrics")
     def metrics(caller: MetricsReader) -> str | None:
         return None if caller is None else caller.name
+
+    async def plain_metrics(request: Request) -> PlainTextResponse:
+        await guard_metrics(request)
+        return PlainTextResponse("metrics")
+
+    api.add_route("/plain-metrics", plain_metrics)
 
     @api.get("/jobs/{job_id}")
     def job(caller: Reader, job_id: str) -> str:
