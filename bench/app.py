@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from tenure import RunningJob, Settings, Tenure
+from tenure import Limit, RunningJob, Settings, Tenure
 
 RESULT = "r" * 198  # as JSON: 200 bytes
 SLEEP_SECONDS = 0.005
@@ -15,12 +15,12 @@ latencies: list[float] = []
 """Seconds from just before the enqueue call to the start of the body, of the kind `stamp`."""
 
 
-def make_app(url: str) -> Tenure:
-    """An app with every kind that the figures use."""
+def make_app(url: str, limit: Limit | None = None) -> Tenure:
+    """An app with every kind that the figures use; two of them limited, where that is asked."""
     app = Tenure(url, settings=Settings(auto_migrate=True))
-    app.job("noop")(noop)
+    app.job("noop", limit=limit)(noop)
     app.job("noop.sync")(noop_sync)
-    app.job("sleep5")(sleep5)
+    app.job("sleep5", limit=limit)(sleep5)
     app.job("result")(result)
     app.job("stamp")(stamp)
     return app

@@ -22,6 +22,7 @@ def claim(app: Tenure, slots: Mapping[str, int]) -> tuple[float, int]:
         kinds=tuple(app.handlers.kinds),
         slots=slots,
         lease_seconds=LEASE_SECONDS,
+        limits=app.limits.declared(),
     )
     begun = time.perf_counter()
     jobs = app.store.jobs.claim(request).jobs

@@ -24,6 +24,7 @@ class Drain:
     slots: int = NOOP_SLOTS
     workers: int = 1
     payload: object = None
+    limit: int | None = None
 
 
 def drain(url: str, server: int | None, what: Drain) -> Reading:
@@ -34,8 +35,10 @@ def drain(url: str, server: int | None, what: Drain) -> Reading:
     app.close()
     calm(url)
     with ExitStack() as stack:
+        limit = () if what.limit is None else (what.limit,)
         workers = [
-            stack.enter_context(child("bench.worker", url, what.slots)) for _ in range(what.workers)
+            stack.enter_context(child("bench.worker", url, what.slots, *limit))
+            for _ in range(what.workers)
         ]
         reading = timed_drain(workers, server, what.jobs)
     if _succeeded(app) - before != what.jobs:

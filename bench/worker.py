@@ -1,4 +1,4 @@
-"""A Tenure worker in a process of its own: `python -m bench.worker URL SLOTS`.
+"""A Tenure worker in a process of its own: `python -m bench.worker URL SLOTS [LIMIT]`.
 
 Answers `drain` with what it did, and `serve` with a worker that runs until the next line; after
 `looks` it answers each line with the number of claims so far, until `stop`.
@@ -11,7 +11,7 @@ import sys
 import time
 
 from bench.app import latencies, make_app
-from tenure import Tenure, Worker
+from tenure import Limit, Tenure, Worker
 from tenure.stores.contract import Claim, ClaimRequest
 
 
@@ -58,7 +58,7 @@ def say(answer: object) -> None:
 
 def main() -> None:
     url, slots = sys.argv[1], int(sys.argv[2])
-    app = make_app(url)
+    app = make_app(url, Limit(running=int(sys.argv[3])) if sys.argv[3:] else None)
     for line in sys.stdin:
         match line.strip():
             case "warm":

@@ -19,7 +19,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 PUBLIC = [
     "NO_RETRY", "ArgumentsError", "Cancel", "Exponential", "Fail", "FilterRequired", "Job",
-    "JobFilter", "JobNotFound", "JobRef", "KeyConflict", "KeyMode", "LeaseLost", "NewJob",
+    "JobFilter", "JobNotFound", "JobRef", "KeyConflict", "KeyMode", "LeaseLost", "Limit", "NewJob",
     "NotFound", "OptionError", "Page", "PayloadError", "Retry", "RunningJob", "Settings", "Skip",
     "Snooze", "State", "Steps", "StoreUnavailable", "Tenure", "TenureError", "Worker",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from bench.figures.blocked import blocked
 from bench.figures.fairness import fairness
 from bench.figures.grown import grown
 from bench.figures.latency import latency
+from bench.figures.limits import limits
 from bench.figures.memory import memory
 from bench.figures.order import order
 from bench.figures.punctual import punctual
@@ -39,5 +40,6 @@ FIGURES: dict[str, Callable[[Scale], Result]] = {
     "memory": memory,
     "order": order,
     "fairness": fairness,
+    "limits": limits,
     "punctual": punctual,
 }

@@ -1,4 +1,6 @@
-"""What a claim costs when 100,000 queued rows may not run: held, paused, of an unknown kind."""
+"""What a claim costs when 100,000 queued rows may not run: held, paused, of an unknown kind, over
+their limit.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,14 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from bench.app import fill, make_app
+from bench.app import fill, make_app, noop
 from bench.claims import median_claim
 from bench.databases import calm, postgres_server
 from bench.figures.scale import Scale
 from bench.result import Result, at_most
 from bench.triples import Reading, Triples, measure
-from tenure import Tenure
+from tenure import Limit, Tenure
+from tenure.stores.contract import ClaimRequest
 
 BLOCKED = 100_000
 RUNNABLE = 2_000
@@ -66,7 +69,27 @@ def unknown(app: Tenure, count: int) -> None:
     fill(app, "not.known.here", count)
 
 
-BLOCKS: Mapping[str, Block] = {"held": hold, "paused": pause, "unknown kind": unknown}
+def limit(app: Tenure, count: int) -> None:
+    """Rows of a kind that is at its limit, at the head of the queue."""
+    app.job("narrow", limit=Limit(running=1))(noop)
+    fill(app, "narrow", count)
+    request = ClaimRequest(
+        owner="bench:holder",
+        kinds=["narrow"],
+        slots={"default": 500},
+        lease_seconds=3_600,
+        limits=app.limits.declared(),
+    )
+    while app.store.jobs.claim(request).look_in == 0.0:
+        continue  # each claim comes upon some more for whom there is no room
+
+
+BLOCKS: Mapping[str, Block] = {
+    "held": hold,
+    "paused": pause,
+    "unknown kind": unknown,
+    "over a limit": limit,
+}
 
 
 def _compare(urls: tuple[str, str], block: Block, count: int) -> Triples:

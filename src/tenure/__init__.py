@@ -13,6 +13,7 @@ from tenure.core.errors import (
 )
 from tenure.core.filter import JobFilter
 from tenure.core.job import Job, KeyMode, NewJob, State
+from tenure.core.limits import Limit
 from tenure.core.outcome import Cancel, Fail, NotFound, Retry, Skip, Snooze
 from tenure.core.page import Page
 from tenure.core.retry import NO_RETRY, Exponential, Steps
@@ -35,6 +36,7 @@ __all__ = [
     "KeyConflict",
     "KeyMode",
     "LeaseLost",
+    "Limit",
     "NewJob",
     "NotFound",
     "OptionError",

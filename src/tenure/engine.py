@@ -13,10 +13,12 @@ from tenure.codec import EMPTY, encode
 from tenure.core.clock import Clock
 from tenure.core.errors import JobNotFound, OptionError, PayloadError
 from tenure.core.job import Job, NewJob
+from tenure.core.limits import Limit
 from tenure.core.retry import Exponential, RetryPolicy
 from tenure.core.signals import Signals
-from tenure.handlers import Handler, HandlerOptions, Registry, RunsIn, described
+from tenure.handlers import Handler, HandlerOptions, Registry, RunsIn, described, timeout_of
 from tenure.insight import Insight
+from tenure.limits import KeptLimits
 from tenure.operator import Operator
 from tenure.options import Options, take_place
 from tenure.running import RunningJob
@@ -97,6 +99,7 @@ class Tenure:
         self.insight = Insight(self.store)
         self.operator = Operator(self.store, self.signals)
         self.tenants = Tenants(self.store)
+        self.limits = KeptLimits(self.store, self.handlers)
         self.waits = Waits(self.store, self.signals)
 
     def job(
@@ -108,6 +111,8 @@ class Tenure:
         retry: RetryPolicy | None = None,
         process: bool = False,
         priority: int | None = None,
+        limit: Limit | None = None,
+        key_limit: Limit | None = None,
     ) -> Callable[[Callable[Concatenate[RunningJob, P], Any]], Handler[P]]:
         """Register a handler. `async def` runs on the loop, `def` in a thread, or in a process."""
 
@@ -115,10 +120,12 @@ class Tenure:
             place = RunsIn.LOOP if inspect.iscoroutinefunction(function) else RunsIn.THREAD
             options = HandlerOptions(
                 queue=queue,
-                timeout=_limit(timeout, self.settings.timeout_seconds),
+                timeout=timeout_of(timeout, self.settings.timeout_seconds),
                 retry=retry or Exponential(attempts=self.settings.max_attempts),
                 runs_in=RunsIn.PROCESS if process else place,
                 priority=self.settings.priority if priority is None else priority,
+                limit=limit,
+                key_limit=key_limit,
             )
             handler = Handler(self, kind, function, options)
             self.handlers.add(handler)
@@ -238,11 +245,3 @@ def _id(job: str | JobRef) -> str:
     if not isinstance(job, str):
         raise OptionError(f"a job is named by its id, a text, or by its JobRef; not by {job!r}")
     return job
-
-
-def _limit(seconds: float | None, default: float) -> float:
-    if seconds is None:
-        return default
-    if not seconds > 0:
-        raise OptionError(f"timeout must be a positive number of seconds, not {seconds!r}")
-    return float(seconds)

@@ -15,6 +15,7 @@ from tenure.arguments import arguments_model, problems, writes_canonical
 from tenure.codec import EMPTY, encode, fitting
 from tenure.core.errors import ArgumentsError, OptionError, UnknownKind
 from tenure.core.job import NewJob
+from tenure.core.limits import Limit, check_limit
 from tenure.core.retry import RetryPolicy
 from tenure.options import PLACING, Options, check_name, new_job, place_of
 from tenure.running import RunningJob, current_job
@@ -43,6 +44,8 @@ class HandlerOptions:
     retry: RetryPolicy
     runs_in: RunsIn
     priority: int
+    limit: Limit | None = None
+    key_limit: Limit | None = None
 
 
 class Handler(Generic[P]):
@@ -67,6 +70,9 @@ class Handler(Generic[P]):
         self._names = tuple(self._arguments.model_fields)
         self._writes_canonical = writes_canonical(self._arguments)
         self._validate_json = self._arguments.__pydantic_validator__.validate_json
+        for limit in (options.limit, options.key_limit):
+            if limit is not None:
+                check_limit(limit)
         _check_place(self)
 
     @cached_property
@@ -219,6 +225,15 @@ def _inherited(parent: RunningJob) -> Options:
         "enqueued_by": f"job:{parent.id}",
         "tenant": parent.tenant,
     }
+
+
+def timeout_of(seconds: float | None, default: float) -> float:
+    """How long a run may take."""
+    if seconds is None:
+        return default
+    if not seconds > 0:
+        raise OptionError(f"timeout must be a positive number of seconds, not {seconds!r}")
+    return float(seconds)
 
 
 def _check_place(handler: Handler[Any]) -> None:

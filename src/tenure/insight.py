@@ -13,6 +13,7 @@ from tenure.core.page import MAX_PAGE, Page
 from tenure.core.why import Facts, Why, why
 from tenure.stores.beside import Depth, Record
 from tenure.stores.contract import Attempt, LogLine, Store
+from tenure.tenants import Tenants
 
 WORKERS = "workers"
 WORKER_SILENT_SECONDS = 60.0
@@ -137,6 +138,7 @@ class Insight:
         queues = self._store.queues
         alive = [worker for worker in self.workers() if worker.alive]
         paused = {queue.name: queue.by or "somebody" for queue in queues.list() if queue.paused}
+        cap = Tenants(self._store).caps().get(job.tenant)
         facts = Facts(
             now=self._store.now(),
             paused_by=paused.get(job.queue),
@@ -144,6 +146,8 @@ class Insight:
             knows_kind=any(job.queue in one.queues and job.kind in one.kinds for one in alive),
             ahead=0 if job.hold else queues.ahead(job),
             head=queues.head(job) if job.hold & Hold.ORDER else None,
+            cap=cap,
+            running=0 if cap is None else queues.running(job.tenant),
         )
         return why(job, facts)
 

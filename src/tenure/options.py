@@ -24,11 +24,14 @@ LENGTHS = {
     "trace": 200,
     "enqueued_by": 200,
     "ordering_key": 255,
+    "limit_key": 200,
     "step": 200,
     "schedule": 100,
     "key_name": 100,
 }
-REQUIRED = ("kind", "queue", "key", "ordering_key", "step", "schedule", "key_name")
+REQUIRED = (
+    "kind", "queue", "key", "ordering_key", "limit_key", "step", "schedule", "key_name",
+)  # fmt: skip
 AFTER_AT_MOST = 1_000
 ID = re.compile("[0-9]{1,18}")
 FORBIDDEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
@@ -53,6 +56,7 @@ class Options(TypedDict, total=False):
     enqueued_by: str | None
     ordering_key: str | None
     ordering_failure: OnFailure | str
+    limit_key: str | None
     after: Any
     after_failure: AfterFailure | str
     tx: Any
@@ -62,15 +66,27 @@ class Options(TypedDict, total=False):
 KNOWN = Options.__optional_keys__
 NAMES = (
     "queue", "tenant", "owner", "key", "correlation_id", "trace", "enqueued_by", "ordering_key",
+    "limit_key",
 )  # fmt: skip
 PLAIN = (
     "queue", "priority", "tenant", "owner", "max_attempts", "correlation_id", "trace",
-    "enqueued_by", "ordering_key",
+    "enqueued_by", "ordering_key", "limit_key",
 )  # fmt: skip
 
 
 CHANGING = frozenset(
-    {"key", "key_mode", "key_window", "run_at", "expires", "ordering_key", "after", "tx", "notify"}
+    {
+        "key",
+        "key_mode",
+        "key_window",
+        "run_at",
+        "expires",
+        "ordering_key",
+        "limit_key",
+        "after",
+        "tx",
+        "notify",
+    }
 )
 PLACING = frozenset({"tx", "notify"})
 IN_TRANSACTION = "transaction"

@@ -1,4 +1,6 @@
-"""What tenants weigh against each other. Kept in the database, so that every worker knows."""
+"""What tenants weigh against each other, and how many of their jobs run at a time. Kept in the
+database, so that every worker knows.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +8,19 @@ import math
 from collections.abc import Mapping
 
 from tenure.core.errors import OptionError
+from tenure.core.limits import check_cap
 from tenure.options import check_name
 from tenure.stores.beside import Record
 from tenure.stores.contract import Store
 
 TENANTS = "tenants"
+CAPS = "tenant_caps"
+NO_NAME = "-"
 MOST = 1_000.0
 
 
 class Tenants:
-    """Weights of tenants; one that is not named weighs 1. Workers see a change within 15 s."""
+    """Weights and caps; who is not named weighs 1 and has none. Workers see a change in 15 s."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -27,15 +32,31 @@ class Tenants:
         if not number or not math.isfinite(weight) or not 1 / MOST <= weight <= MOST:
             raise OptionError(f"a weight is a number from 0.001 to 1,000, not {weight!r}")
         data = {"weight": float(weight)}
-        self._store.records.upsert(Record(collection=TENANTS, name=tenant or "-", data=data))
+        self._store.records.upsert(Record(collection=TENANTS, name=tenant or NO_NAME, data=data))
 
     def forget(self, tenant: str) -> bool:
         """Let it weigh 1 again; whether it had another weight."""
-        return self._store.records.remove(TENANTS, tenant or "-")
+        return self._store.records.remove(TENANTS, tenant or NO_NAME)
 
     def weights(self) -> Mapping[str, float]:
         """Of those that are named."""
-        return {
-            "" if record.name == "-" else record.name: float(record.data["weight"])
-            for record in self._store.records.list(TENANTS)
-        }
+        found = self._store.records.list(TENANTS)
+        return {_name(record): float(record.data["weight"]) for record in found}
+
+    def cap(self, tenant: str, jobs: int) -> None:
+        """No more than so many of its jobs run at a time, in the whole fleet."""
+        check_name("tenant", tenant)
+        data = {"jobs": check_cap(jobs)}
+        self._store.records.upsert(Record(collection=CAPS, name=tenant or NO_NAME, data=data))
+
+    def uncap(self, tenant: str) -> bool:
+        """As many as there are slots; whether there was a cap."""
+        return self._store.records.remove(CAPS, tenant or NO_NAME)
+
+    def caps(self) -> dict[str, int]:
+        """Of those that have one."""
+        return {_name(record): record.data["jobs"] for record in self._store.records.list(CAPS)}
+
+
+def _name(record: Record) -> str:
+    return "" if record.name == NO_NAME else record.name

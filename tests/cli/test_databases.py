@@ -9,7 +9,10 @@ from tests.cli.conftest import Shop
 
 def test_a_day_at_the_command_line(fresh_database_url: str, empty_shop: Shop) -> None:
     shop, database = empty_shop, ["--database", fresh_database_url]
-    assert shop.call("migrate", *database).stdout == "applied 0001_first\napplied 0002_chains\n"
+    assert (
+        shop.call("migrate", *database).stdout
+        == "applied 0001_first\napplied 0002_chains\napplied 0003_limits\n"
+    )
     lines = '{"kind":"add","payload":{"a":1},"key":"k"}\n{"kind":"refuse"}\n{"kind":"boom"}\n'
     assert shop.call("enqueue", "--jsonl", "-", *database, input=lines).exit_code == 0
 

@@ -183,7 +183,10 @@ def test_migrate_shows_then_applies_then_has_nothing_to_do(empty_shop: Shop) -> 
     assert "CREATE TABLE tenure_jobs" in dry.stdout
     assert not (empty_shop.folder / "shop.db").exists()
 
-    assert empty_shop.call("migrate").stdout == "applied 0001_first\napplied 0002_chains\n"
+    assert (
+        empty_shop.call("migrate").stdout
+        == "applied 0001_first\napplied 0002_chains\napplied 0003_limits\n"
+    )
     assert empty_shop.call("migrate").stdout.startswith("nothing to do")
     assert empty_shop.call("migrate", "--dry-run").stdout == ""
 

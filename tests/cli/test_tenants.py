@@ -11,7 +11,7 @@ def test_weights_are_set_shown_and_forgotten(shop: Shop) -> None:
     assert "weighs 1" in shop.call("tenants").stdout
     assert shop.call("tenants", "weigh", "acme", "3").stdout == "tenant acme weighs 3\n"
     shown = shop.call("tenants", "list", "--json").stdout
-    assert json.loads(shown) == [{"tenant": "acme", "weight": 3.0}]
+    assert json.loads(shown) == [{"tenant": "acme", "weight": 3.0, "cap": None}]
     assert "acme" in shop.call("tenants").stdout
     shop.call("tenants", "forget", "acme")
     assert json.loads(shop.call("tenants", "--json").stdout) == []
@@ -22,6 +22,45 @@ def test_a_weight_that_is_none_is_refused(shop: Shop) -> None:
 
     assert result.exit_code != 0
     assert "a weight is a number from 0.001 to 1,000" in result.stderr
+
+
+def test_caps_are_set_shown_and_lifted(shop: Shop) -> None:
+    said = shop.call("tenants", "cap", "acme", "5").stdout
+    assert said == "tenant acme runs at most 5 jobs at a time\n"
+    shown = json.loads(shop.call("tenants", "--json").stdout)
+    assert shown == [{"tenant": "acme", "weight": 1.0, "cap": 5}]
+    shop.call("tenants", "uncap", "acme")
+    assert json.loads(shop.call("tenants", "--json").stdout) == []
+
+
+def test_a_cap_of_nothing_is_refused(shop: Shop) -> None:
+    result = shop.call("tenants", "cap", "acme", "0")
+
+    assert result.exit_code != 0
+    assert "from 1 to 1,000,000, not 0; to stop all jobs, pause their queue" in result.stderr
+
+
+def test_limits_are_set_shown_and_forgotten(shop: Shop) -> None:
+    assert "no kind is limited" in shop.call("limits").stdout
+    said = shop.call("limits", "set", "add", "--running", "3", "--rate", "50", "--per", "60").stdout
+    assert said == "add: 3 at a time, 50 starts in 60 s (1 at once)\n"
+    shop.call("limits", "set", "add", "--rate", "20", "--each-key")
+    shown = json.loads(shop.call("limits", "--json").stdout)
+    assert [(one["kind"], one["each_key"], one["limit"]["running"]) for one in shown] == [
+        ("add", False, 3),
+        ("add", True, None),
+    ]
+    assert "each key" in shop.call("limits", "list").stdout
+    assert shop.call("limits", "forget", "add").stdout == "add: forgotten\n"
+    assert shop.call("limits", "forget", "add").stdout == "add: nothing was set\n"
+
+
+def test_a_rate_of_nothing_is_refused(shop: Shop) -> None:
+    result = shop.call("limits", "set", "add", "--rate", "0")
+
+    assert result.exit_code != 0
+    assert "rate must be a number above 0" in result.stderr
+    assert "to stop all jobs, pause their queue" in result.stderr
 
 
 def test_why_says_one_reason(shop: Shop) -> None:

@@ -47,6 +47,8 @@ BUSY = Facts(now=NOW, workers=2, ahead=3)
         ({}, {"paused_by": "ada"}, "paused", "paused by ada"),
         ({}, {"workers": 0}, "no_worker", "start one"),
         ({}, {"knows_kind": False}, "unknown_kind", "'mail.send' from the queue 'mail'"),
+        ({}, {"cap": 2, "running": 2}, "limit", "2 jobs of the tenant 'acme' run, its cap"),
+        ({}, {"cap": 2, "running": 1}, "behind", "3 jobs are before it"),
         ({}, {}, "behind", "3 jobs are before it"),
         ({}, {"ahead": 1_001}, "behind", "more than 1,000"),
         ({}, {"ahead": 0}, "next", "free slot"),

@@ -29,6 +29,8 @@ def main(command: str, *arguments: str) -> int:
             return slot()
         case "biller":
             return bill()
+        case "limited":
+            return limited()
     return 2
 
 
@@ -97,6 +99,13 @@ def die() -> int:
 def bill() -> int:
     """A worker that also knows tenants."""
     import tests.crash.billing  # noqa: F401 - registers its handlers
+
+    return work()
+
+
+def limited() -> int:
+    """A worker that also has limited kinds."""
+    import tests.crash.limited  # noqa: F401 - registers its handlers
 
     return work()
 

@@ -10,8 +10,11 @@ import psycopg
 import pytest
 
 from tenure import Settings, Tenure
+from tenure.core.limits import behind
 from tenure.stores.postgres.dialect import PostgresDialect
 from tenure.stores.sql.claim import TAKE_COLUMNS
+from tenure.stores.sql.gates import GATE_COLUMNS, LANE_COLUMNS
+from tenure.stores.sql.gates import TAKE_COLUMNS as PARKED_COLUMNS
 from tenure.stores.sql.queries import Queries, read_sql, to_pyformat
 from tenure.stores.sql.rows import SETTLE_COLUMNS
 from tenure.stores.sql.statement import Batch, Statement
@@ -93,6 +96,27 @@ def test_a_claim_goes_by_the_due_index(filled: Connection) -> None:
         "tenure_jobs_due",
         "tenure_jobs_pkey",
     }
+
+
+def test_a_gate_is_counted_and_served_by_its_own_indexes(filled: Connection) -> None:
+    names = Batch(GATE_COLUMNS, [("work", behind("work")), ("other", behind("other"))])
+    heads = Batch(LANE_COLUMNS, [("work", "default", -1, "")])
+    shares = Batch(PARKED_COLUMNS, [("work", "default", 100, "", 10)])
+    lease = {"owner": "w", "lease": 1}
+
+    assert scans(filled, Statement("count_gates", batch=names)) == {"tenure_jobs_counted"}
+    assert scans(filled, Statement("parked_gates", {"lanes": 5}, names)) == {"tenure_jobs_parked"}
+    assert scans(filled, Statement("parked_lanes", {"lanes": 5}, heads)) == {"tenure_jobs_parked"}
+    assert scans(filled, Statement("claim_parked", lease, shares)) == {
+        "tenure_jobs_parked",
+        "tenure_jobs_pkey",
+    }
+
+
+def test_the_running_jobs_of_a_tenant_are_counted_by_the_leases(filled: Connection) -> None:
+    counted = scans(filled, Statement("running_of_tenants", {"tenants": ["acme"]}))
+
+    assert counted == {"tenure_jobs_leased"}
 
 
 def scans(connection: Connection, statement: Statement) -> set[str]:

@@ -18,6 +18,7 @@ from tenure.cli.engines import closing_engines
 from tenure.cli.enqueue import enqueue
 from tenure.cli.jobs import jobs
 from tenure.cli.keys import keys
+from tenure.cli.limits import limits
 from tenure.cli.migrate import migrate
 from tenure.cli.queues import queues
 from tenure.cli.schedules import schedules
@@ -61,5 +62,6 @@ for command in (worker, api, enqueue, tick, migrate, workers, doctor, audit, dem
 app.add_typer(jobs, name="jobs")
 app.add_typer(queues, name="queues")
 app.add_typer(tenants, name="tenants")
+app.add_typer(limits, name="limits")
 app.add_typer(schedules, name="schedules")
 app.add_typer(keys, name="keys")

@@ -1,4 +1,4 @@
-"""`tenure tenants`: how tenants share the slots."""
+"""`tenure tenants`: how tenants share the slots, and how many each may have."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from tenure.cli.engines import open_existing
 from tenure.cli.options import AsJson, Database
 from tenure.cli.output import show_json, show_table
 
-tenants = typer.Typer(help="See and set what tenants weigh against each other.")
+tenants = typer.Typer(
+    help="See and set what tenants weigh, and how many of their jobs run at a time."
+)
 Name = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant.")]
+Jobs = Annotated[int, typer.Argument(metavar="JOBS", help="How many may run at a time.")]
 Weight = Annotated[float, typer.Argument(metavar="WEIGHT", help="Its share; others weigh 1.")]
 
 
@@ -24,14 +27,18 @@ def root(context: typer.Context, database: Database = None, as_json: AsJson = Fa
 
 @tenants.command("list")
 def show(database: Database = None, as_json: AsJson = False) -> None:
-    """Tenants that do not weigh 1."""
-    found = open_existing(database).tenants.weights()
+    """Tenants that do not weigh 1, or have a cap."""
+    known = open_existing(database).tenants
+    weights, caps = known.weights(), known.caps()
+    names = sorted(weights.keys() | caps.keys())
+    found = [(name, weights.get(name, 1.0), caps.get(name)) for name in names]
     if as_json:
-        show_json([{"tenant": name, "weight": weight} for name, weight in found.items()])
+        show_json([dict(zip(("tenant", "weight", "cap"), one, strict=True)) for one in found])
     elif not found:
-        typer.echo("every tenant weighs 1")
+        typer.echo("every tenant weighs 1, and none has a cap")
     else:
-        show_table(("tenant", "weight"), [(name or "(none)", w) for name, w in found.items()])
+        shown = [(name or "(none)", weight, cap or "-") for name, weight, cap in found]
+        show_table(("tenant", "weight", "at a time"), shown)
 
 
 @tenants.command("weigh")
@@ -46,6 +53,28 @@ def forget(name: Name, database: Database = None, as_json: AsJson = False) -> No
     """Let it weigh 1 again."""
     open_existing(database).tenants.forget(name)
     _say(name, 1.0, as_json=as_json)
+
+
+@tenants.command("cap")
+def cap(name: Name, jobs: Jobs, database: Database = None, as_json: AsJson = False) -> None:
+    """No more than so many of its jobs run at a time, in the whole fleet."""
+    open_existing(database).tenants.cap(name, jobs)
+    _say_cap(name, jobs, as_json=as_json)
+
+
+@tenants.command("uncap")
+def uncap(name: Name, database: Database = None, as_json: AsJson = False) -> None:
+    """As many as there are slots."""
+    open_existing(database).tenants.uncap(name)
+    _say_cap(name, None, as_json=as_json)
+
+
+def _say_cap(name: str, jobs: int | None, *, as_json: bool) -> None:
+    if as_json:
+        show_json({"tenant": name, "cap": jobs})
+    else:
+        said = "has no cap" if jobs is None else f"runs at most {jobs:,} jobs at a time"
+        typer.echo(f"tenant {name} {said}")
 
 
 def _say(name: str, weight: float, *, as_json: bool) -> None:

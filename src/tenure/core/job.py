@@ -86,6 +86,7 @@ class NewJob(NamedTuple):
     skips: bool = False
     after: tuple[str, ...] = ()
     runs_anyway: bool = False
+    limit_key: str | None = None
 
     def with_payload(self, payload: str) -> NewJob:
         """The same job with another payload; they are the first two fields."""

@@ -29,6 +29,8 @@ class Facts:
     workers: int = 0
     ahead: int = 0
     head: tuple[str, State] | None = None
+    cap: int | None = None
+    running: int = 0
 
 
 def why(job: Job, facts: Facts) -> Why:
@@ -63,7 +65,11 @@ def _held(job: Job, facts: Facts) -> Why:
     if job.hold & Hold.AFTER:
         named = ", ".join(job.waits_for or ())
         return Why("after", f"it waits for jobs that it depends on: {named or 'not read'}")
-    return Why("limit", "its key is at its limit")
+    return Why(
+        "limit",
+        f"jobs of its kind {job.kind!r}, or of its limit_key, are at their limit: it runs when one "
+        "of them has ended or the next may start",
+    )
 
 
 def _behind(job: Job, facts: Facts) -> Why:
@@ -96,6 +102,8 @@ def _waiting(job: Job, facts: Facts) -> Why:
             "unknown_kind",
             f"no live worker takes {job.kind!r} from the queue {job.queue!r}",
         )
+    if facts.cap is not None and facts.running >= facts.cap:
+        return Why("limit", f"{facts.running:,} jobs of the tenant {job.tenant!r} run, its cap")
     if facts.ahead:
         count = f"more than {MOST_AHEAD:,}" if facts.ahead > MOST_AHEAD else f"{facts.ahead:,}"
         return Why("behind", f"it is due; {count} jobs are before it in the queue {job.queue!r}")

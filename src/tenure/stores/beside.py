@@ -72,6 +72,10 @@ class QueueStore(Protocol):
         """The job at the head of its ordering key."""
         ...
 
+    def running(self, tenant: str) -> int:
+        """How many jobs of a tenant run, under leases that are alive."""
+        ...
+
 
 class LockStore(Protocol):
     """Singletons on any database: a lock is a leased row, never an open transaction."""

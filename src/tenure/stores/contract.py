@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 from tenure.core.filter import JobFilter
 from tenure.core.job import Job, NewJob, State
 from tenure.core.lease import ClaimedJob, Lease
+from tenure.core.limits import NO_LIMITS, Limits
 from tenure.core.page import Page
 from tenure.core.retention import Purged
 from tenure.core.settlement import Settlement
@@ -46,7 +47,8 @@ class Added(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimRequest:
-    """Who asks, for which kinds, how many slots are free in each queue, what tenants weigh.
+    """Who asks, for which kinds, how many slots are free in each queue, what tenants weigh, and
+    what must not be exceeded in the whole fleet.
 
     `woken` names queues that are said to have got due jobs: a hint where to look first. A
     `thorough` claim looks everywhere, whatever that costs; another may put a dear look off. With a
@@ -58,6 +60,7 @@ class ClaimRequest:
     slots: Mapping[str, int]
     lease_seconds: float
     weights: Weights = field(default_factory=dict)
+    limits: Limits = NO_LIMITS
     woken: Collection[str] = ()
     thorough: bool = False
     shard: Shard | None = None
@@ -71,12 +74,14 @@ class ClaimRequest:
 class Claim:
     """What a claim brought, and what it ended on the way: abandoned jobs, expired ones.
 
-    `again` says which of them their last holder left behind.
+    `again` says which of them their last holder left behind, `look_in` in how many seconds there is
+    likely to be more, where that is known.
     """
 
     jobs: Sequence[ClaimedJob] = ()
     ended: Sequence[tuple[str, State, str]] = ()
     again: frozenset[str] = frozenset()
+    look_in: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from tenure.core.budget import Budget
 from tenure.core.errors import StoreUnavailable
 from tenure.core.job import Job, State
 from tenure.core.lease import ClaimedJob
+from tenure.core.limits import Limits
 from tenure.core.outcome import Ending, Raised, Released
 from tenure.core.retry import Exponential
 from tenure.core.settlement import Settlement, decide
@@ -64,6 +65,7 @@ class Pipeline:
         self._serving = Serving(slots, app.signals, places, self._done)
         self._working = self._serving.working
         self.weights: Weights = NO_WEIGHTS
+        self.limits: Limits = app.limits.declared()
 
     @property
     def stopping(self) -> bool:
@@ -96,11 +98,13 @@ class Pipeline:
             if not room or self._settler.backlog > MOST_UNSETTLED:
                 await self._without_claim(budget)
                 continue
-            claimed = await self._claim(room, self.alarm.take(), thorough)
+            claim = await self._claim(room, self.alarm.take(), thorough)
             thorough = False
-            started += len(claimed)
-            budget.use(len(claimed))
-            if len(claimed) < sum(room.values()):
+            started += len(claim.jobs)
+            budget.use(len(claim.jobs))
+            if claim.look_in:
+                self._loop.call_later(claim.look_in, self._changed.set)
+            if len(claim.jobs) < sum(room.values()) and claim.look_in != 0.0:
                 await asyncio.sleep(0)  # what has just begun goes first, then the next look
                 break
         return started
@@ -181,15 +185,14 @@ class Pipeline:
         self._processes.close()
         self._store_threads.close()
 
-    async def _claim(
-        self, room: dict[str, int], woken: frozenset[str], thorough: bool
-    ) -> list[ClaimedJob]:
+    async def _claim(self, room: dict[str, int], woken: frozenset[str], thorough: bool) -> Claim:
         request = ClaimRequest(
             owner=self._owner,
             kinds=self._app.handlers.kinds,
             slots=room,
             lease_seconds=self._app.settings.lease_seconds,
             weights=self.weights,
+            limits=self.limits,
             woken=woken,
             thorough=thorough,
             shard=self._shard,
@@ -207,7 +210,7 @@ class Pipeline:
         for queue in room:
             self._serving.go_on(self._slots.lanes[queue])
         self.alarm.answered(bool(claim.jobs))
-        return list(claim.jobs)
+        return claim
 
     async def _exchange(self, request: ClaimRequest) -> Claim:
         """On a database with one writer the settlements go along; elsewhere they overlap."""

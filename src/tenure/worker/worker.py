@@ -250,6 +250,7 @@ class Worker:
         }
         self.app.store.records.upsert(Record(collection=WORKERS, name=self.id, data=data))
         pipeline.weights = self.app.tenants.weights()
+        pipeline.limits = self.app.limits.for_worker(self.app.tenants.caps())
 
     def _clear_away(self) -> None:
         """Workers that were killed could not sign out."""

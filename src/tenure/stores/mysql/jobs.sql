@@ -9,7 +9,31 @@ TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6))
 -- fragment: claimed
 -- What a worker needs to run a job, in the order of rows.claimed().
 id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
-snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at
+snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at, limit_key
+
+-- fragment: to_claim
+-- A row as the UPDATE will leave it.
+id, fence + 1, :owner, kind, queue, payload, priority, tenant, owner, attempt + 1, max_attempts,
+snoozes, refunds, correlation_id, trace, cancel_requested, {now} AS moment, run_at, limit_key
+
+-- fragment: as_claimed
+-- What a claim writes.
+state = 1, attempt = attempt + 1, fence = fence + 1, lease_owner = :owner,
+lease_until = :moment + :lease, started_at = :moment, progress = NULL, progress_note = NULL
+
+-- fragment: counted
+-- A job of a limited kind is counted while it runs.
+limit_key = CASE WHEN limit_key IS NULL AND kind IN :limited THEN kind ELSE limit_key END
+
+-- fragment: best_of_lane
+-- The best due jobs of one lane, from behind its floor; what another worker takes at this moment is
+-- passed over, and expired ones are left to expire_jobs.
+FROM tenure_jobs FORCE INDEX (tenure_jobs_due)
+WHERE due_queue = :queue AND priority = :priority AND tenant = :tenant
+    AND run_at <= {now} AND run_at >= :floor_run_at
+    AND (run_at > :floor_run_at OR id > :floor_id) AND kind IN :kinds
+    AND (expires_at IS NULL OR started_at IS NOT NULL OR expires_at > {now})
+ORDER BY run_at, id LIMIT :take FOR UPDATE SKIP LOCKED
 
 -- fragment: insert_jobs
 -- What stands between the marks is repeated for every row, because the ids of one INSERT with
@@ -132,13 +156,10 @@ ORDER BY running_until LIMIT :limit FOR UPDATE SKIP LOCKED
 
 -- name: claim_again
 -- A lease that ran out is claimed with a higher fence: the silent holder can change nothing more.
-SELECT id FROM tenure_jobs FORCE INDEX (PRIMARY)
+SELECT {to_claim} FROM tenure_jobs FORCE INDEX (PRIMARY)
 WHERE id IN :ids AND state = 1 FOR UPDATE;
-UPDATE tenure_jobs FORCE INDEX (PRIMARY)
-SET attempt = attempt + 1, fence = fence + 1, lease_owner = :owner,
-    lease_until = {now} + :lease, started_at = {now}, progress = NULL, progress_note = NULL
-WHERE id IN :ids;
-SELECT {claimed} FROM tenure_jobs FORCE INDEX (PRIMARY) WHERE id IN :ids
+UPDATE tenure_jobs FORCE INDEX (PRIMARY) SET {as_claimed}, {counted}
+WHERE id IN :ids
 
 -- name: expire_jobs
 -- Not started in time: called off, bounded per claim.
@@ -191,20 +212,18 @@ ORDER BY priority, tenant, run_at, id LIMIT 1
 
 -- name: claim_take
 -- each
--- The best due jobs of one lane, from behind its floor, as the UPDATE will leave them; what another
--- worker takes at this moment is passed over, and expired ones are left to expire_jobs.
-SELECT id, fence + 1, :owner, kind, queue, payload, priority, tenant, owner, attempt + 1,
-    max_attempts, snoozes, refunds, correlation_id, trace, cancel_requested, {now} AS moment, run_at
-FROM tenure_jobs FORCE INDEX (tenure_jobs_due)
-WHERE due_queue = :queue AND priority = :priority AND tenant = :tenant
-    AND run_at <= {now} AND run_at >= :floor_run_at
-    AND (run_at > :floor_run_at OR id > :floor_id) AND kind IN :kinds
-    AND (expires_at IS NULL OR started_at IS NOT NULL OR expires_at > {now})
-ORDER BY run_at, id LIMIT :take FOR UPDATE SKIP LOCKED;
-UPDATE tenure_jobs FORCE INDEX (PRIMARY)
-SET state = 1, attempt = attempt + 1, fence = fence + 1,
-    lease_owner = :owner, lease_until = :moment + :lease, started_at = :moment,
-    progress = NULL, progress_note = NULL
+-- Due jobs of kinds without a limit.
+SELECT {to_claim}
+{best_of_lane};
+UPDATE tenure_jobs FORCE INDEX (PRIMARY) SET {as_claimed}
+WHERE id IN :ids
+
+-- name: claim_counted
+-- each
+-- Due jobs, those of limited kinds marked so that they are counted.
+SELECT {to_claim}
+{best_of_lane};
+UPDATE tenure_jobs FORCE INDEX (PRIMARY) SET {as_claimed}, {counted}
 WHERE id IN :ids
 
 -- name: extend_leases

@@ -9,7 +9,36 @@
 -- fragment: claimed
 -- What a worker needs to run a job, in the order of rows.claimed().
 id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
-snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at
+snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at, limit_key
+
+-- fragment: as_claimed
+-- What a claim writes.
+state = 1, attempt = attempt + 1, fence = fence + 1, lease_owner = :owner::text,
+lease_until = {now} + :lease::bigint, started_at = {now}, progress = NULL, progress_note = NULL
+
+-- fragment: counted
+-- A job of a limited kind is counted while it runs.
+limit_key = CASE WHEN limit_key IS NULL AND kind = ANY(:limited::text[]) THEN kind ELSE limit_key END
+
+-- fragment: best_of_lane
+-- The best due jobs of every lane, from behind its floor; what another worker takes at this moment is passed over, and
+-- expired ones are left to expire_jobs. The LIMIT leaves out no lane: without it PostgreSQL expects ten of them, holds
+-- a plan for any number to be too dear, and plans each claim anew, which takes longer than the claim.
+id = ANY(ARRAY(
+    SELECT due.id
+    FROM (
+        SELECT * FROM unnest(:queue::text[], :priority::int[], :tenant::text[], :take::bigint[],
+            :floor_run_at::bigint[], :floor_id::bigint[]) LIMIT cardinality(:queue::text[])
+    ) AS lane (queue, priority, tenant, take, floor_run_at, floor_id)
+    CROSS JOIN LATERAL (
+        SELECT j.id FROM tenure_jobs j
+        WHERE j.queue = lane.queue AND j.priority = lane.priority AND j.tenant = lane.tenant
+            AND j.state = 0 AND j.hold = 0 AND j.run_at <= {now}
+            AND (j.run_at, j.id) > (lane.floor_run_at, lane.floor_id)
+            AND j.kind = ANY(:kinds::text[])
+            AND (j.expires_at IS NULL OR j.started_at IS NOT NULL OR j.expires_at > {now})
+        ORDER BY j.run_at, j.id LIMIT lane.take FOR UPDATE SKIP LOCKED
+    ) due))
 
 -- name: add_job
 -- One job without a unique key: what most callers add, and no array to take apart.
@@ -168,9 +197,7 @@ ORDER BY lease_until LIMIT :limit::bigint FOR UPDATE SKIP LOCKED
 
 -- name: claim_again
 -- A lease that ran out is claimed with a higher fence: the silent holder can change nothing more.
-UPDATE tenure_jobs SET attempt = attempt + 1, fence = fence + 1, lease_owner = :owner::text,
-    lease_until = {now} + :lease::bigint, started_at = {now},
-    progress = NULL, progress_note = NULL
+UPDATE tenure_jobs SET {as_claimed}, {counted}
 WHERE id = ANY(:ids::bigint[]) AND state + 0 = 1
 RETURNING {claimed}
 
@@ -233,27 +260,15 @@ CROSS JOIN LATERAL (
     ORDER BY j.priority, j.tenant, j.run_at, j.id LIMIT 1) lane
 
 -- name: claim_take
--- The best due jobs of every lane, from behind its floor; what another worker takes at this moment is passed over, and
--- expired ones are left to expire_jobs. The LIMIT leaves out no lane: without it PostgreSQL expects ten of them, holds
--- a plan for any number to be too dear, and plans each claim anew, which takes longer than the claim.
-UPDATE tenure_jobs SET state = 1, attempt = attempt + 1, fence = fence + 1,
-    lease_owner = :owner::text, lease_until = {now} + :lease::bigint, started_at = {now},
-    progress = NULL, progress_note = NULL
-WHERE id = ANY(ARRAY(
-    SELECT due.id
-    FROM (
-        SELECT * FROM unnest(:queue::text[], :priority::int[], :tenant::text[], :take::bigint[],
-            :floor_run_at::bigint[], :floor_id::bigint[]) LIMIT cardinality(:queue::text[])
-    ) AS lane (queue, priority, tenant, take, floor_run_at, floor_id)
-    CROSS JOIN LATERAL (
-        SELECT j.id FROM tenure_jobs j
-        WHERE j.queue = lane.queue AND j.priority = lane.priority AND j.tenant = lane.tenant
-            AND j.state = 0 AND j.hold = 0 AND j.run_at <= {now}
-            AND (j.run_at, j.id) > (lane.floor_run_at, lane.floor_id)
-            AND j.kind = ANY(:kinds::text[])
-            AND (j.expires_at IS NULL OR j.started_at IS NOT NULL OR j.expires_at > {now})
-        ORDER BY j.run_at, j.id LIMIT lane.take FOR UPDATE SKIP LOCKED
-    ) due))
+-- Due jobs of kinds without a limit.
+UPDATE tenure_jobs SET {as_claimed}
+WHERE {best_of_lane}
+RETURNING {claimed}
+
+-- name: claim_counted
+-- Due jobs, those of limited kinds marked so that they are counted.
+UPDATE tenure_jobs SET {as_claimed}, {counted}
+WHERE {best_of_lane}
 RETURNING {claimed}
 
 -- name: extend_leases

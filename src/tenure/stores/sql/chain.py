@@ -12,6 +12,7 @@ from operator import itemgetter
 
 from tenure.core.chain import Chained, Hold, lock_of
 from tenure.core.job import NewJob
+from tenure.core.limits import gate_of
 from tenure.core.shares import Lane
 from tenure.stores.sql import after
 from tenure.stores.sql.release import call_off, release
@@ -66,9 +67,16 @@ def tie(created: Sequence[tuple[int, NewJob]], before: Ahead) -> Plan[None]:
     if ties:
         lines = [(number, int(ties[number][0]), int(ties[number][1])) for number in sorted(ties)]
         yield Statement("tie_jobs", batch=Batch(TIE_COLUMNS, lines))
+    if marks := [(number, gate_of(job.kind, job.limit_key)) for number, job in limited(created)]:
+        yield Statement("mark_gates", batch=Batch(("id", "gate"), marks))
     yield from after.note(waiting, before.awaited)
     ended = yield from call_off(doomed)
     yield from let_go((yield from ahead(ended)))
+
+
+def limited(created: Sequence[tuple[int, NewJob]]) -> list[tuple[int, NewJob]]:
+    """Those that are limited by a key."""
+    return sorted((pair for pair in created if pair[1].limit_key is not None), key=itemgetter(0))
 
 
 def _ordered(created: Sequence[tuple[int, NewJob]], busy: set[OrderName]) -> after.Ties:

@@ -7,7 +7,8 @@ lanes there are, and takes from them without their floors.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 
@@ -19,7 +20,9 @@ from tenure.core.settlement import Settlement
 from tenure.core.shares import Lane, Take, by_priority
 from tenure.stores.contract import Claim, ClaimRequest
 from tenure.stores.sql import chain, rows
+from tenure.stores.sql.free import Free, free_for
 from tenure.stores.sql.gaps import gaps
+from tenure.stores.sql.gates import Passed, find_parked, pass_gates
 from tenure.stores.sql.memory import BEFORE_ALL, Memory, Place
 from tenure.stores.sql.settle import settle
 from tenure.stores.sql.statement import WAITED, Batch, Plan, Row, Rows, Statement
@@ -63,50 +66,52 @@ def claim_known(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan
 
     A wake-up makes its queue's drained lanes as good as live: it is answered in one statement.
     """
-    slots = _open_slots(request, memory)
+    free = yield from free_for(request, _open_slots(request, memory))
     if memory.live and memory.lookout.glance_due(began := elapsed()):
-        yield from _glance(request, slots, memory)
+        yield from _glance(free.slots, memory)
         memory.lookout.glanced(began, elapsed())
-    live = [lane for lane in memory.live if lane.queue in slots]
-    drained = [lane for lane in memory.drained if lane.queue in slots]
+    live = [lane for lane in memory.live if lane.queue in free.slots]
+    drained = [lane for lane in memory.drained if lane.queue in free.slots]
     if request.woken:
         live += [lane for lane in drained if lane.queue in request.woken]
         drained = []
-    taken = yield from _take(request, live, slots, memory)
-    if drained and any(free > 0 for free in slots.values()):
-        taken += yield from _take(request, drained, slots, memory)
+    taken = yield from _take(request, live, free, memory)
+    if drained and free:
+        taken += yield from _take(request, drained, free, memory)
     memory.lookout.took(len(taken))
-    return (yield from _answer(taken))
+    return (yield from _answer(request, taken, free, memory, elapsed()))
 
 
-def glance(request: ClaimRequest, memory: Memory) -> Plan[Claim]:
+def glance(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Claim]:
     """A wake-up for a lane that is not known, or behind its floor: look, without a sweep."""
-    slots = _open_slots(request, memory)
-    places = [(queue, *BEFORE_ALL) for queue in slots if queue in request.woken]
+    free = yield from free_for(request, _open_slots(request, memory))
+    places = [(queue, *BEFORE_ALL) for queue in free.slots if queue in request.woken]
     taken: Rows = []
     if places:
         values = {"lanes": LANES_AT_ONCE}
         found = yield Statement("claim_lanes", values, Batch(LOOK_COLUMNS, places))
-        taken = yield from _take(request, memory.saw_more(found), slots, memory)
-    return (yield from _answer(taken))
+        taken = yield from _take(request, memory.saw_more(found), free, memory)
+    return (yield from _answer(request, taken, free, memory, elapsed()))
 
 
 def sweep(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Claim]:
     """Recover, expire, look, take: all in one transaction."""
     began = elapsed()
     memory.paused = frozenset([row[0] for row in (yield Statement("paused_queues"))])
-    slots = _open_slots(request, memory)
+    free = yield from free_for(request, _open_slots(request, memory))
+    queues = list(free.slots)
     ended: Ended = []
-    taken = yield from _recover(request, slots, ended, memory.lookout.back(began, slots))
-    memory.lookout.looked_back(began, slots, quiet=not taken and not ended)
+    taken = yield from _recover(request, free, ended, memory.lookout.back(began, queues))
+    memory.lookout.looked_back(began, queues, quiet=not taken and not ended)
     again = frozenset(str(row[0]) for row in taken)
     yield from _expire(ended)
-    slots = {queue: free for queue, free in slots.items() if free > 0}
-    if slots and request.kinds:
-        lanes = yield from _look(slots, memory)
-        taken += yield from _take(request, lanes, slots, memory)
+    if free and request.kinds:
+        yield from find_parked(request, memory)
+        lanes = yield from _look(free.slots, memory)
+        taken += yield from _take(request, lanes, free, memory)
     memory.lookout.swept(began, elapsed())
-    return (yield from _answer(taken, ended, again))
+    answer = yield from _answer(request, taken, free, memory, elapsed())
+    return replace(answer, ended=ended, again=again)
 
 
 def _look(queues: Iterable[str], memory: Memory) -> Plan[list[Lane]]:
@@ -130,9 +135,9 @@ def _look(queues: Iterable[str], memory: Memory) -> Plan[list[Lane]]:
     return lanes
 
 
-def _glance(request: ClaimRequest, slots: Mapping[str, int], memory: Memory) -> Plan[None]:
+def _glance(queues: Collection[str], memory: Memory) -> Plan[None]:
     """Lanes that have come between those we know: others' jobs must not wait for a sweep."""
-    between, levels = gaps([lane for lane in memory.known if lane.queue in slots], memory.glances)
+    between, levels = gaps([lane for lane in memory.known if lane.queue in queues], memory.glances)
     memory.glances += 1
     if between:
         memory.saw_more((yield Statement("claim_gaps", batch=Batch(GAP_COLUMNS, between))))
@@ -156,12 +161,16 @@ def _open_slots(request: ClaimRequest, memory: Memory) -> dict[str, int]:
 
 
 def _answer(
-    taken: Rows, ended: Sequence[tuple[str, State, str]] = (), again: frozenset[str] = frozenset()
+    request: ClaimRequest, taken: Rows, free: Free, memory: Memory, now: float
 ) -> Plan[Claim]:
-    """Best first; with the payloads that live beside their rows."""
+    """Those that the limits let through, best first; with payloads that live beside their rows."""
     taken.sort(key=BEST)
-    large = yield from read_large(row[0] for row in taken if row[5] is None)
-    return Claim([rows.claimed(row, large) for row in taken], ended, again)
+    passed = Passed(taken)
+    if request.limits:
+        passed = yield from pass_gates(request, taken, free, memory, now)
+        passed.rows.sort(key=BEST)
+    large = yield from read_large(row[0] for row in passed.rows if row[5] is None)
+    return Claim([rows.claimed(row, large) for row in passed.rows], look_in=passed.look_in)
 
 
 def read_large(ids: Iterable[int]) -> Plan[dict[int, str]]:
@@ -172,9 +181,9 @@ def read_large(ids: Iterable[int]) -> Plan[dict[int, str]]:
     return dict((yield Statement("read_payloads", {"ids": wanted})))
 
 
-def _recover(request: ClaimRequest, slots: dict[str, int], ended: Ended, back: float) -> Plan[Rows]:
+def _recover(request: ClaimRequest, free: Free, ended: Ended, back: float) -> Plan[Rows]:
     """Jobs whose lease ran out: again at once and without backoff, or buried, or cancelled."""
-    asked = {"kinds": list(request.kinds), "queues": list(slots), "limit": RECOVERED_AT_ONCE}
+    asked = {"kinds": list(request.kinds), "queues": list(free.slots), "limit": RECOVERED_AT_ONCE}
     bounds = {WAITED: 0, "back": seconds_to_micros(back)}
     overdue = yield Statement("overdue_leases", {**asked, **bounds})
     fates = [(row, _fate(row)) for row in overdue]
@@ -183,14 +192,12 @@ def _recover(request: ClaimRequest, slots: dict[str, int], ended: Ended, back: f
         yield from settle(over)
         ended += [(end.lease.job_id, end.state, end.reason or "") for end in over]
     left = [row for row, fate in fates if fate is Recovery.AGAIN and request.may_take(row[7])]
-    again = _within(slots, left)
+    again = [row for row in left if free.take(row[6], row[7], 1)]
     if not again:
         return []
     lines = [(row[0], row[1], 0, "crashed", None, _crash(row).to_json()) for row in again]
     yield Statement("add_history", batch=Batch(rows.HISTORY_COLUMNS, lines))
-    return (
-        yield Statement("claim_again", {"ids": [row[0] for row in again], **_lease_values(request)})
-    )
+    return (yield Statement("claim_again", {"ids": [row[0] for row in again], **_values(request)}))
 
 
 def _fate(row: Row) -> Recovery:
@@ -213,46 +220,55 @@ def _crash(row: Row) -> Failure:
     return Failure(type="WorkerCrashed", message=message, code="worker_crashed")
 
 
-def _within(slots: dict[str, int], overdue: Sequence[Row]) -> list[Row]:
-    """As many as there are free slots; `slots` is what remains."""
-    fitting: list[Row] = []
-    for row in overdue:
-        if slots.get(row[6], 0) > 0:
-            slots[row[6]] -= 1
-            fitting.append(row)
-    return fitting
-
-
 def _expire(ended: Ended) -> Plan[None]:
     expired = yield Statement("expire_jobs", {"limit": EXPIRED_AT_ONCE})
     yield from chain.let_go((yield from chain.ahead([row[0] for row in expired])))
     ended += [(str(row[0]), State.CANCELED, "expired") for row in expired]
 
 
-def _take(
-    request: ClaimRequest, lanes: list[Lane], slots: dict[str, int], memory: Memory
-) -> Plan[Rows]:
+def _take(request: ClaimRequest, lanes: list[Lane], free: Free, memory: Memory) -> Plan[Rows]:
     """Level by level, best priority first, until the slots are full."""
     taken: Rows = []
     if request.shard is not None:
         lanes = [lane for lane in lanes if request.may_take(lane.tenant)]
     for level in by_priority(lanes):
-        while level and (takes := memory.tally.divide(level, slots, request.weights)):
+        while level and (takes := _shares(request, level, free, memory)):
             got = yield from _take_shares(request, takes, memory)
-            level = _which_may_have_more(request, level, takes, got, slots, memory)
+            level = _which_may_have_more(request, level, takes, got, free, memory)
             taken += got
     return taken
 
 
+def _shares(request: ClaimRequest, level: list[Lane], free: Free, memory: Memory) -> list[Take]:
+    """How many of each lane; a tenant at its cap is not scanned at all."""
+    if not free.tenants:
+        return memory.tally.divide(level, free.slots, request.weights)
+    level = [lane for lane in level if free.has(lane.tenant)]
+    left = dict(free.tenants)
+    takes: list[Take] = []
+    for take in memory.tally.divide(level, free.slots, request.weights):
+        number = min(take.number, left.get(take.lane.tenant, take.number))
+        if number > 0:
+            takes.append(Take(take.lane, number))
+            left[take.lane.tenant] = left.get(take.lane.tenant, number) - number
+    return takes
+
+
 def _take_shares(request: ClaimRequest, takes: list[Take], memory: Memory) -> Plan[Rows]:
     """One share of each lane, from behind its floor, in the order of the index."""
-    values = {"kinds": list(request.kinds), **_lease_values(request)}
+    values = {"kinds": list(request.kinds), **_values(request)}
     floor = memory.floor
-    shares = [
-        (one.lane.queue, one.lane.priority, one.lane.tenant, one.number, *floor(one.lane))
-        for one in takes
-    ]
-    got: Rows = yield Statement("claim_take", values, Batch(TAKE_COLUMNS, shares))
+    shares = Batch(
+        TAKE_COLUMNS,
+        [
+            (one.lane.queue, one.lane.priority, one.lane.tenant, one.number, *floor(one.lane))
+            for one in takes
+        ],
+    )
+    if request.limits.kinds:
+        got = yield Statement("claim_counted", values, shares)
+    else:
+        got = yield Statement("claim_take", values, shares)
     got.sort(key=POSITION)
     return got
 
@@ -262,7 +278,7 @@ def _which_may_have_more(
     level: list[Lane],
     takes: list[Take],
     got: Rows,
-    slots: dict[str, int],
+    free: Free,
     memory: Memory,
 ) -> list[Lane]:
     """What one lane leaves over goes to the others that gave all they were asked for."""
@@ -270,7 +286,7 @@ def _which_may_have_more(
     full = set(level).difference(take.lane for take in takes)
     for take in takes:
         mine = found.get(take.lane, [])
-        slots[take.lane.queue] -= len(mine)
+        free.give_back(take.lane.queue, take.lane.tenant, -len(mine))
         memory.tally.charge(take.lane, len(mine), request.weights)
         memory.took(take.lane, _position(mine), full=len(mine) == take.number)
         if len(mine) == take.number:
@@ -283,5 +299,5 @@ def _position(mine: Rows) -> tuple[int, int] | None:
     return (mine[-1][17], mine[-1][0]) if mine else None
 
 
-def _lease_values(request: ClaimRequest) -> dict[str, object]:
-    return {"owner": request.owner, "lease": seconds_to_micros(request.lease_seconds)}
+def _values(request: ClaimRequest) -> dict[str, object]:
+    return {"limited": list(request.limits.kinds), **rows.lease_values(request)}

@@ -138,12 +138,13 @@ class SqlJobs:
     def claim(self, request: ClaimRequest) -> Claim:
         """Due jobs and abandoned ones."""
         memory, elapsed = self.memories.of(request.owner, request.kinds), self._database.elapsed
-        if self._database.dialect.loose and not claim.must_sweep(request, memory, elapsed()):
+        loose = self._database.dialect.loose and not request.limits
+        if loose and not claim.must_sweep(request, memory, elapsed()):
             known = self._database.run_loose(partial(claim.claim_known, request, memory, elapsed))
             if known.jobs or not (request.woken or memory.lookout.may_sweep(elapsed())):
                 return known
             if request.woken:
-                return self._database.run_loose(partial(claim.glance, request, memory))
+                return self._database.run_loose(partial(claim.glance, request, memory, elapsed))
             return self._database.run(partial(claim.sweep, request, memory, elapsed))
         return self._database.run(partial(claim.claim, request, memory, elapsed))
 
@@ -178,13 +179,15 @@ class SqlJobs:
         simple = [item for item in settlements if item.entry is None]
         done = self._database.run_loose(partial(settle.settle_free, simple))
         rest = [item for item in settlements if int(item.lease.job_id) not in done]
+        ids = frozenset(map(str, done))
+        self.memories.ended(ids)
         if not rest:
-            return frozenset(map(str, done))
-        ended = self._database.run(partial(settle.settle, rest))
-        return self._settled(ended) | frozenset(map(str, done))
+            return ids
+        return self._settled(self._database.run(partial(settle.settle, rest))) | ids
 
     def _settled(self, ended: Settled) -> frozenset[str]:
         """Who got a job by it hears of that."""
+        self.memories.ended(ended.ids)
         if ended.freed:
             self.memories.revive(ended.freed)
             self._wakes.tell(Due(frozenset(lane.queue for lane in ended.freed)))
@@ -265,6 +268,7 @@ def settle_and_claim(
     if request is None or memory is None:
         return ended, Claim()
     memory.revive(ended.freed)
+    memory.parking.ended(ended.ids)
     return ended, (yield from claim.claim(request, memory, database.elapsed))
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tenure.core.job import NewJob
 from tenure.core.shares import Lane, Tally
 from tenure.stores.sql.lookout import Lookout
+from tenure.stores.sql.parking import Parking
 from tenure.stores.sql.statement import Rows
 
 Floor = tuple[int, int]
@@ -37,6 +38,7 @@ class Memory:
         self.tally = Tally()
         self.glances = 0
         self.lookout = Lookout()
+        self.parking = Parking()
 
     @property
     def known(self) -> list[Lane]:
@@ -126,6 +128,11 @@ class Memories:
         """Jobs that were held may run now."""
         for memory in list(self._found.values()):
             memory.revive(lanes)
+
+    def ended(self, job_ids: frozenset[str]) -> None:
+        """Jobs have ended here."""
+        for memory in list(self._found.values()):
+            memory.parking.ended(job_ids)
 
     def forget(self) -> None:
         """Jobs or queues were changed by hand: claims look anew."""

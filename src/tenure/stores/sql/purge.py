@@ -20,6 +20,7 @@ from tenure.stores.sql.where import conditions, moment
 LAST_ID = 2**63 - 1
 WALKED_FOR_EACH = 10
 LEAST_WALKED = 1_000
+GATES_KEPT = 3_600_000_000
 
 
 def purge(where: JobFilter, before: datetime, limit: int, after: str | None) -> Plan[Purged]:
@@ -32,6 +33,7 @@ def purge(where: JobFilter, before: datetime, limit: int, after: str | None) -> 
     picked = [row[0] for row in (yield Statement("pick_purgeable", values, where=names))]
     removed = yield from _remove(picked, values)
     keys = len((yield Statement("purge_windows", {"limit": limit})))
+    yield Statement("purge_gates", {"limit": limit, "age": GATES_KEPT})
     if len(picked) == limit:
         return Purged(removed=removed, keys=keys, next=str(picked[-1]))
     if edge is None:

@@ -14,7 +14,7 @@ from tenure.core.lease import ClaimedJob, Lease
 from tenure.core.settlement import Settlement
 from tenure.core.shard import bucket
 from tenure.stores.beside import Record
-from tenure.stores.contract import Attempt, LogLine
+from tenure.stores.contract import Attempt, ClaimRequest, LogLine
 from tenure.stores.sql.statement import Row
 
 STATES = tuple(State)
@@ -29,7 +29,7 @@ JOB_COLUMNS = (
 KEYED_COLUMNS = (*JOB_COLUMNS, "unique_key", "payload_hash")
 SETTLE_COLUMNS = ("id", "fence", "state", "delay", "result", "reason", "refund", "snooze")
 _KEY, _PAYLOAD, _TIES = attrgetter("key"), attrgetter("payload"), attrgetter("after")
-_ORDER = attrgetter("ordering_key")
+_ORDER, _LIMIT = attrgetter("ordering_key"), attrgetter("limit_key")
 HISTORY_COLUMNS = ("id", "fence", "spent", "entry", "worker", "failure")
 
 
@@ -49,6 +49,7 @@ def are_plain(jobs: Sequence[NewJob]) -> bool:
         not any(map(_KEY, jobs))
         and not any(map(_ORDER, jobs))
         and not any(map(_TIES, jobs))
+        and not any(map(_LIMIT, jobs))
         and max(map(len, map(_PAYLOAD, jobs))) <= INLINE_BYTES
     )
 
@@ -106,6 +107,11 @@ def settlement(item: Settlement) -> Row:
         int(item.refund),
         int(item.snooze),
     )
+
+
+def lease_values(request: ClaimRequest) -> dict[str, object]:
+    """Who claims, and for how long."""
+    return {"owner": request.owner, "lease": seconds_to_micros(request.lease_seconds)}
 
 
 def claimed(row: Row, large: Mapping[int, str]) -> ClaimedJob:

@@ -88,6 +88,11 @@ class SqlQueues:
         found = self._database.read(Statement("order_head", values))
         return (str(found[0][0]), rows.STATES[found[0][1]]) if found else None
 
+    def running(self, tenant: str) -> int:
+        """Under live leases."""
+        found = self._database.read(Statement("running_of_tenants", {"tenants": [tenant]}))
+        return int(found[0][1]) if found else 0
+
     def overdue(self, grace_seconds: float) -> int:
         """Abandoned and not taken up."""
         values = {"grace": seconds_to_micros(grace_seconds)}

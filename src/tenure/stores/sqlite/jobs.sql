@@ -5,7 +5,27 @@ CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER) * 1000
 -- fragment: claimed
 -- What a worker needs to run a job, in the order of rows.claimed().
 id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
-snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at
+snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at,
+limit_key
+
+-- fragment: as_claimed
+-- What a claim writes.
+state = 1, attempt = attempt + 1, fence = fence + 1, lease_owner = :owner,
+lease_until = {now} + :lease, started_at = {now}, progress = NULL, progress_note = NULL
+
+-- fragment: counted
+-- A job of a limited kind is counted while it runs.
+limit_key = CASE WHEN limit_key IS NULL AND kind IN (SELECT value FROM json_each(:limited))
+    THEN kind ELSE limit_key END
+
+-- fragment: best_of_lane
+-- The best due jobs of one lane, from behind its floor; expired ones are left to expire_jobs.
+id IN (SELECT id FROM tenure_jobs
+    WHERE queue = :queue AND priority = :priority AND tenant = :tenant AND state = 0 AND hold = 0
+        AND run_at <= {now} AND (run_at, id) > (:floor_run_at, :floor_id)
+        AND kind IN (SELECT value FROM json_each(:kinds))
+        AND (expires_at IS NULL OR started_at IS NOT NULL OR expires_at > {now})
+    ORDER BY run_at, id LIMIT :take)
 
 -- name: add_job
 -- One job without a unique key: what most callers add.
@@ -133,8 +153,7 @@ ORDER BY lease_until LIMIT :limit
 
 -- name: claim_again
 -- A lease that ran out is claimed with a higher fence: the silent holder can change nothing more.
-UPDATE tenure_jobs SET attempt = attempt + 1, fence = fence + 1, lease_owner = :owner,
-    lease_until = {now} + :lease, started_at = {now}, progress = NULL, progress_note = NULL
+UPDATE tenure_jobs SET {as_claimed}, {counted}
 WHERE id IN (SELECT value FROM json_each(:ids)) AND state = 1
 RETURNING {claimed}
 
@@ -189,16 +208,16 @@ ORDER BY priority, tenant, run_at, id LIMIT 1
 
 -- name: claim_take
 -- each
--- The best due jobs of one lane, from behind its floor; expired ones are left to expire_jobs.
-UPDATE tenure_jobs SET state = 1, attempt = attempt + 1, fence = fence + 1,
-    lease_owner = :owner, lease_until = {now} + :lease, started_at = {now},
-    progress = NULL, progress_note = NULL
-WHERE id IN (SELECT id FROM tenure_jobs
-    WHERE queue = :queue AND priority = :priority AND tenant = :tenant AND state = 0 AND hold = 0
-        AND run_at <= {now} AND (run_at, id) > (:floor_run_at, :floor_id)
-        AND kind IN (SELECT value FROM json_each(:kinds))
-        AND (expires_at IS NULL OR started_at IS NOT NULL OR expires_at > {now})
-    ORDER BY run_at, id LIMIT :take)
+-- Due jobs of kinds without a limit.
+UPDATE tenure_jobs SET {as_claimed}
+WHERE {best_of_lane}
+RETURNING {claimed}
+
+-- name: claim_counted
+-- each
+-- Due jobs, those of limited kinds marked so that they are counted.
+UPDATE tenure_jobs SET {as_claimed}, {counted}
+WHERE {best_of_lane}
 RETURNING {claimed}
 
 -- name: extend_leases

@@ -29,6 +29,7 @@ SUBJECTS = (
     "settle",
     "order",
     "after",
+    "limits",
     "remember",
     "together",
     "change",

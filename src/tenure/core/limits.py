@@ -1,0 +1,139 @@
+"""How many jobs of a kind, a key or a tenant may run at a time, and how fast they may start.
+
+Rules over plain values: who counts and who keeps the tokens is the store's business. A limit is
+enforced at a gate, and a gate has a name: the kind, or the kind and a key.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tenure.core.errors import OptionError
+
+SEPARATOR = "\x1f"
+BEHIND_KEYS = "\x20"
+BEHIND_NAME = "\x01"
+MOST_RUNNING = 1_000_000
+MOST_RATE = 1_000_000.0
+LONGEST_PERIOD = 366 * 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """At most `running` at a time; at most `rate` starts in `per` seconds, `burst` of them at once.
+
+    >>> Limit(running=10)
+    >>> Limit(rate=100)                  # starts a second, ten of them at once
+    >>> Limit(rate=50, per=60, burst=5)  # fifty a minute, five of them at once
+    """
+
+    running: int | None = None
+    rate: float | None = None
+    per: float = 1.0
+    burst: int | None = None
+
+    def __post_init__(self) -> None:
+        """What cannot be kept is refused here."""
+        if self.running is None and self.rate is None:
+            raise OptionError("a limit needs `running` (jobs at a time) or `rate` (starts)")
+        if self.running is not None:
+            _check_count("running", self.running)
+        if self.burst is not None:
+            _check_count("burst", self.burst)
+            if self.rate is None:
+                raise OptionError("`burst` belongs to a `rate`")
+        if self.rate is not None:
+            _check_number("rate", self.rate, MOST_RATE)
+        _check_number("per", self.per, LONGEST_PERIOD)
+
+    @property
+    def each_second(self) -> float:
+        """Tokens that come back in a second; nothing where there is no rate."""
+        return 0.0 if self.rate is None else self.rate / self.per
+
+    @property
+    def bucket(self) -> int:
+        """How many tokens there are at most: a tenth of a second's, unless it was said."""
+        return self.burst or max(1, round(self.each_second / 10))
+
+    def refilled(self, tokens: float, seconds: float) -> float:
+        """What is in the bucket after so long."""
+        return min(float(self.bucket), tokens + max(0.0, seconds) * self.each_second)
+
+    def wait_for(self, tokens: float) -> float:
+        """Seconds until it is worth asking again: what comes in 50 ms, and one token at least."""
+        wanted = max(1.0, min(self.bucket / 2, self.each_second / 20))
+        return max(0.0, wanted - tokens) / self.each_second if self.rate else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What holds for the kinds that a worker knows, for keys within them, and for tenants."""
+
+    kinds: Mapping[str, Limit] = field(default_factory=dict)
+    keys: Mapping[str, Limit] = field(default_factory=dict)
+    tenants: Mapping[str, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.kinds or self.keys or self.tenants)
+
+    def gates(self, kind: str, name: str | None) -> list[str]:
+        """The gates that a job has to pass; `name` is what its row says."""
+        found = [kind] if kind in self.kinds else []
+        if name is not None and SEPARATOR in name and kind in self.keys:
+            found.append(name)
+        return found
+
+    def at(self, gate: str) -> Limit | None:
+        """The limit at a gate; None where there is none (any more)."""
+        kind, separator, _ = gate.partition(SEPARATOR)
+        return self.keys.get(kind) if separator else self.kinds.get(kind)
+
+
+NO_LIMITS = Limits()
+
+
+def check_limit(limit: object) -> None:
+    """Raise where it is something else."""
+    if not isinstance(limit, Limit):
+        raise OptionError(f"a limit is a tenure.Limit, not {limit!r}")
+
+
+def gate_of(kind: str, key: str | None) -> str:
+    """The name of the gate of a kind, or of a key within it. No name has a control character."""
+    return kind if key is None else f"{kind}{SEPARATOR}{key}"
+
+
+def kind_of(gate: str) -> str:
+    """Whose gate it is."""
+    return gate.partition(SEPARATOR)[0]
+
+
+def behind(gate: str) -> str:
+    """The first name that does not count at this gate: jobs of a key count for their kind too."""
+    return gate + (BEHIND_NAME if SEPARATOR in gate else BEHIND_KEYS)
+
+
+def check_cap(jobs: object) -> int:
+    """How many jobs of a tenant may run at a time."""
+    return _check_count("the cap of a tenant", jobs)
+
+
+def _check_count(name: str, value: object) -> int:
+    if type(value) is not int or not 1 <= value <= MOST_RUNNING:
+        raise OptionError(
+            f"{name} must be a whole number from 1 to {MOST_RUNNING:,}, not {value!r}; to stop "
+            "all jobs, pause their queue"
+        )
+    return value
+
+
+def _check_number(name: str, value: object, most: float) -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or not 0 < value <= most:  # type: ignore[arg-type,operator]
+        raise OptionError(
+            f"{name} must be a number above 0 and up to {most:,.0f}, not {value!r}; to stop all "
+            "jobs, pause their queue"
+        )

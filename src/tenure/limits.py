@@ -1,0 +1,87 @@
+"""Limits of kinds, as handlers and operators say; what operators say is kept in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from tenure.core.limits import Limit, Limits, check_limit
+from tenure.options import check_name
+from tenure.stores.beside import Record
+from tenure.stores.contract import Store
+
+if TYPE_CHECKING:
+    from tenure.handlers import Registry
+
+LIMITS = "limits"
+KEY_LIMITS = "key_limits"
+
+
+@dataclass(frozen=True, slots=True)
+class KindLimit:
+    """A limit of a kind, or of each key within it; and whether an operator set it."""
+
+    kind: str
+    limit: Limit
+    each_key: bool = False
+    by_operator: bool = False
+
+
+class KeptLimits:
+    """`app.limits`: what an operator sets goes before what a handler says, within 15 s."""
+
+    def __init__(self, store: Store, handlers: Registry) -> None:
+        self._store = store
+        self._handlers = handlers
+
+    def set(self, kind: str, limit: Limit, *, each_key: bool = False) -> None:
+        """Limit a kind in the whole fleet, or each key (`using(limit_key=...)`) within it."""
+        check_name("kind", kind)
+        check_limit(limit)
+        data = asdict(limit)
+        self._store.records.upsert(Record(collection=_place(each_key), name=kind, data=data))
+
+    def forget(self, kind: str, *, each_key: bool = False) -> bool:
+        """What the handler says holds again; whether there was something to forget."""
+        return self._store.records.remove(_place(each_key), kind)
+
+    def all(self) -> list[KindLimit]:
+        """What holds: by the handlers of this app, and by operators."""
+        said = {(one.kind, one.each_key): one for one in self._said()}
+        kept = {(one.kind, one.each_key): one for one in self._kept()}
+        return sorted((said | kept).values(), key=lambda one: (one.kind, one.each_key))
+
+    def declared(self) -> Limits:
+        """What the handlers say, without a look into the database."""
+        return _in_force(self._said(), {})
+
+    def for_worker(self, caps: Mapping[str, int]) -> Limits:
+        """What a worker of this app has to obey."""
+        known = set(self._handlers.kinds)
+        return _in_force([one for one in self.all() if one.kind in known], caps)
+
+    def _said(self) -> Iterator[KindLimit]:
+        for handler in self._handlers:
+            if handler.options.limit is not None:
+                yield KindLimit(handler.kind, handler.options.limit)
+            if handler.options.key_limit is not None:
+                yield KindLimit(handler.kind, handler.options.key_limit, each_key=True)
+
+    def _kept(self) -> Iterable[KindLimit]:
+        for each_key in (False, True):
+            for record in self._store.records.list(_place(each_key)):
+                yield KindLimit(record.name, Limit(**record.data), each_key, by_operator=True)
+
+
+def _in_force(limits: Iterable[KindLimit], caps: Mapping[str, int]) -> Limits:
+    mine = list(limits)
+    return Limits(
+        kinds={one.kind: one.limit for one in mine if not one.each_key},
+        keys={one.kind: one.limit for one in mine if one.each_key},
+        tenants=caps,
+    )
+
+
+def _place(each_key: bool) -> str:
+    return KEY_LIMITS if each_key else LIMITS

@@ -1,0 +1,21 @@
+-- Limits: what runs is counted by an index, what must wait for room lies in another, and tokens have a row.
+-- serves: 2
+
+DROP TABLE tenure_limits;
+
+DROP INDEX tenure_jobs_parked;
+
+CREATE INDEX tenure_jobs_parked ON tenure_jobs (limit_key, queue, priority, tenant, run_at, id)
+    WHERE limit_key IS NOT NULL AND state = 0 AND hold + 0 = 4;  -- so that no other index seems as good
+
+CREATE INDEX tenure_jobs_counted ON tenure_jobs (limit_key, lease_until)
+    WHERE limit_key IS NOT NULL AND state = 1;
+
+CREATE TABLE tenure_gates (
+    name        text COLLATE "C" PRIMARY KEY,
+    tokens      double precision NOT NULL,
+    refilled_at bigint           NOT NULL,
+    full_at     bigint           NOT NULL
+);
+
+CREATE INDEX tenure_gates_full ON tenure_gates (full_at);
