@@ -23,7 +23,7 @@ JOBS = 20_000
 MANY = 100_000
 TENANTS = 1_000
 SLOTS = 100
-CLAIMS = 60
+CLAIMS = 200
 
 
 def fairness(scale: Scale) -> Result:
@@ -76,7 +76,7 @@ def _least_share(server: PrivateServer) -> float:
     weights = {f"t{number:04}": 3.0 for number in range(0, TENANTS, 10)}
     with fresh(server) as url:
         app = make_app(url)
-        for _ in range(30):
+        for _ in range(150):
             names = [f"t{number:04}" for number in range(TENANTS)]
             app.enqueue_many([app.new("noop", tenant=name) for name in names])
         got: Counter[str] = Counter()

@@ -16,10 +16,11 @@ import pytest
 from psycopg.sql import SQL
 
 from tenure.core.errors import UrlError
+from tenure.core.filter import JobFilter
 from tenure.core.job import NewJob
 from tenure.core.signals import Signals
 from tenure.stores import open_store
-from tenure.stores.contract import Capability, ClaimRequest
+from tenure.stores.contract import Capability, Change, ClaimRequest, Move
 from tenure.stores.postgres.listen import queues_in
 from tenure.stores.postgres.notify import payload_of
 from tenure.stores.sql.statement import Rows, Statement
@@ -115,6 +116,21 @@ def test_what_is_due_is_told_after_the_commit_and_nothing_else(
     store.close()
 
     assert ear.rest() == [["b", "c"], ["committed"]]
+
+
+def test_who_is_set_free_by_an_operators_cancel_is_told_of(
+    opened: Callable[..., SqlStore], ear: Ear
+) -> None:
+    store = opened()
+    first, _ = store.jobs.add(
+        [NewJob(kind="a", ordering_key="k"), NewJob(kind="a", ordering_key="k")]
+    )
+    store.close()
+    ear.rest()
+    store.jobs.change(JobFilter(ids=(first.id,)), Change(move=Move.CANCEL))
+    store.close()
+
+    assert len(ear.rest()) == 1
 
 
 def test_many_enqueues_are_few_notifications(opened: Callable[..., SqlStore], ear: Ear) -> None:

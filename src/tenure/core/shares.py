@@ -16,6 +16,9 @@ from typing import NamedTuple
 Weights = Mapping[str, float]
 """Of tenants; those that are not named weigh one."""
 NO_WEIGHTS: Weights = MappingProxyType({})
+MANY = 64
+TURN = 4
+"""Jobs of a lane at a time, where there are many lanes and fewer slots than that would take."""
 
 
 class Lane(NamedTuple):
@@ -35,7 +38,10 @@ class Take(NamedTuple):
 
 def by_priority(lanes: Iterable[Lane]) -> list[list[Lane]]:
     """The lanes in levels, best priority first."""
-    ordered = sorted(lanes, key=attrgetter("priority", "queue", "tenant"))
+    known = list(lanes)
+    if len({lane.priority for lane in known}) == 1:  # the usual case, with very many tenants too
+        return [known]
+    ordered = sorted(known, key=attrgetter("priority", "queue", "tenant"))
     return [list(level) for _, level in groupby(ordered, key=attrgetter("priority"))]
 
 
@@ -71,6 +77,8 @@ class Tally:
         if len(lanes) == 1:
             return [Take(lanes[0], free)]
         self._let_in(lanes)
+        if len(lanes) > MANY and free < TURN * len(lanes):
+            return self._turns(lanes, free, weights)
         weigh = {lane: weight_of(lane, weights) for lane in lanes}
         each = free / sum(weigh.values())
         counts = {lane: int(each * weigh[lane]) for lane in lanes}
@@ -80,6 +88,17 @@ class Tally:
         ):
             counts[lane] += 1
         return [Take(lane, count) for lane, count in counts.items() if count]
+
+    def _turns(self, lanes: Sequence[Lane], free: int, weights: Weights) -> list[Take]:
+        """More lanes than slots: who has had least gets a few at once, as each lane is a look."""
+        takes: list[Take] = []
+        for lane in nsmallest(free, lanes, key=self._had.__getitem__):
+            count = min(free, max(1, round(TURN * weight_of(lane, weights))))
+            takes.append(Take(lane, count))
+            free -= count
+            if not free:
+                break
+        return takes
 
     def _let_in(self, lanes: Sequence[Lane]) -> None:
         least = min((self._had[lane] for lane in lanes if lane in self._had), default=0.0)

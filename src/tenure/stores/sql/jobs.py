@@ -229,7 +229,7 @@ class SqlJobs:
         """One chunk."""
         self.memories.forget()
         done = self._database.run(partial(change.change, where, change_, after, limit))
-        if change_.move is Move.RETRY and done.changed:
+        if done.changed and change_.move is not Move.REPRIORITISE:  # a cancel frees who waited
             self._wakes.tell(ANY_QUEUE)
         return done
 
