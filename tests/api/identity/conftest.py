@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 
-from tenure import JobNotFound, Settings, Tenure
+from tenure import JobNotFound, Tenure
 from tenure.access import IdentitySettings
 from tenure.api.identity import (
     Admin,
@@ -22,6 +21,7 @@ from tenure.api.identity import (
     SiteAdmin,
     SiteReader,
     Writer,
+    guard_metrics,
     install_identity,
 )
 from tenure.core.errors import Forbidden, IdentityUnavailable, TenureError, Unauthenticated
@@ -34,13 +34,6 @@ STATUS: dict[type[TenureError], int] = {
     IdentityUnavailable: 503,
 }
 Open = Callable[..., httpx.Client]
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Tenure]:
-    made = Tenure(f"sqlite:///{tmp_path / 'jobs.db'}", settings=Settings(lease_seconds=30))
-    yield made
-    made.close()
 
 
 @pytest.fixture
@@ -92,6 +85,12 @@ def small_api(engine: Tenure, settings: IdentitySettings | None = None, **more: 
     @api.get("/metrics")
     def metrics(caller: MetricsReader) -> str | None:
         return None if caller is None else caller.name
+
+    async def plain_metrics(request: Request) -> PlainTextResponse:
+        await guard_metrics(request)
+        return PlainTextResponse("metrics")
+
+    api.add_route("/plain-metrics", plain_metrics)
 
     @api.get("/jobs/{job_id}")
     def job(caller: Reader, job_id: str) -> str:

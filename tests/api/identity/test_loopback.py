@@ -45,6 +45,7 @@ def test_a_key_that_is_over_does_not_count(engine: Tenure) -> None:
 
 def test_metrics_are_free_on_this_machine(client: httpx.Client) -> None:
     assert client.get("/metrics").json() is None
+    assert client.get("/plain-metrics").text == "metrics"
 
 
 @pytest.mark.parametrize(
@@ -64,6 +65,7 @@ def test_metrics_asked_for_from_elsewhere_need_a_key(
     of_tenant, _ = Keys(engine).create("acme", Permission.READ, actor="tester", tenant="acme")
 
     assert client.get("/metrics", headers=headers).status_code == 401
+    assert client.get("/plain-metrics", headers=headers).status_code == 401
     assert client.get("/metrics", headers={**headers, "x-api-key": key}).status_code == 200
     assert client.get("/metrics", headers={**headers, "x-api-key": of_tenant}).status_code == 403
 

@@ -18,6 +18,7 @@ from tenure.api.identity.needs import (
     SiteAdmin,
     SiteReader,
     Writer,
+    guard_metrics,
     identity_of,
 )
 
@@ -32,6 +33,7 @@ __all__ = [
     "SiteReader",
     "Writer",
     "check_binding",
+    "guard_metrics",
     "identity_of",
     "install_identity",
     "login_link",

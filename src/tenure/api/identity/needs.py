@@ -56,6 +56,11 @@ async def metrics_reader(request: Request) -> Caller | None:
     return await Needs(Permission.READ, site=True)(request)
 
 
+async def guard_metrics(request: Request) -> None:
+    """The same for a route that is no FastAPI one: it raises, or lets pass."""
+    await metrics_reader(request)
+
+
 Reader = Annotated[Caller, Depends(Needs(Permission.READ))]
 Writer = Annotated[Caller, Depends(Needs(Permission.WRITE))]
 Admin = Annotated[Caller, Depends(Needs(Permission.ADMIN))]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, ConfigDict
-from pydantic.alias_generators import to_camel
 from starlette.responses import RedirectResponse
 
 from tenure.access.caller import How, Permission
@@ -14,16 +12,15 @@ from tenure.access.links import use_link
 from tenure.api.identity.cookie import clear_cookie, cookie_name, set_cookie
 from tenure.api.identity.csrf import csrf_token
 from tenure.api.identity.needs import Reader, identity_of
+from tenure.api.shapes.shape import Shape
 
 router = APIRouter(tags=["session"])
 PRIVATE = {"cache-control": "no-store", "referrer-policy": "no-referrer"}
 Token = Annotated[str, Query(max_length=200, description="The secret of the one-time link.")]
 
 
-class SessionView(BaseModel):
+class SessionShape(Shape):
     """Who you are here."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
     name: str
     how: How
@@ -64,11 +61,11 @@ def logout(request: Request, caller: Reader) -> Response:
 
 
 @router.get("/session", operation_id="readSession")
-def session(request: Request, response: Response, caller: Reader) -> SessionView:
+def session(request: Request, response: Response, caller: Reader) -> SessionShape:
     """Who you are, what you may do, and what a page must send along to change something."""
     response.headers.update(PRIVATE)
     ours = caller.how is How.SESSION
-    return SessionView(
+    return SessionShape(
         name=caller.name,
         how=caller.how,
         tenant=caller.tenant,

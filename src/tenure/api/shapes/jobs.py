@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 
 from tenure.api.shapes.shape import Input, Moment, Shape, When
 from tenure.api.shapes.words import JobId as Id
-from tenure.api.shapes.words import Key, Kind, OrderingKey, Queue, Tenant, User
+from tenure.api.shapes.words import Key, Kind, LimitKey, OrderingKey, Queue, Tenant, User
 from tenure.core.chain import AfterFailure, OnFailure
 from tenure.core.job import Job, KeyMode, State
 from tenure.core.why import Why
@@ -50,6 +50,7 @@ class NewJobInput(Input):
     max_attempts: int | None = Field(default=None, ge=1, le=1_000)
     ordering_key: OrderingKey | None = None
     ordering_failure: OnFailure | None = None
+    limit_key: LimitKey | None = None
     after: list[Id] | None = Field(default=None, max_length=AFTER_AT_MOST)
     after_failure: AfterFailure | None = None
 

@@ -17,6 +17,7 @@ Kind = Annotated[
 Queue = Annotated[str, Field(max_length=LENGTHS["queue"], pattern=NAME, examples=["default"])]
 Key = Annotated[str, Field(max_length=LENGTHS["key"], pattern=NAME, examples=["inv:42"])]
 OrderingKey = Annotated[str, Field(max_length=LENGTHS["ordering_key"], pattern=NAME)]
+LimitKey = Annotated[str, Field(max_length=LENGTHS["limit_key"], pattern=NAME)]
 Tenant = Annotated[
     str, Field(max_length=LENGTHS["tenant"], pattern=f"{NAME}|^$", examples=["acme"])
 ]
