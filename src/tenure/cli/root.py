@@ -17,6 +17,7 @@ from tenure.cli.enqueue import enqueue
 from tenure.cli.jobs import jobs
 from tenure.cli.limits import limits
 from tenure.cli.migrate import migrate
+from tenure.cli.move import move
 from tenure.cli.queues import queues
 from tenure.cli.schedules import schedules
 from tenure.cli.tenants import tenants
@@ -54,7 +55,7 @@ def root(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-for command in (worker, enqueue, tick, migrate, workers, doctor, demo):
+for command in (worker, enqueue, tick, migrate, move, workers, doctor, demo):
     app.command(command.__name__)(command)
 app.add_typer(jobs, name="jobs")
 app.add_typer(queues, name="queues")
