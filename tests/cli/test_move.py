@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Shop
+from tests.support.until import until
 
 
 @pytest.fixture
@@ -67,6 +68,26 @@ def test_a_closed_source_says_so_and_can_be_reopened(two_jobs: Shop) -> None:
     assert two_jobs.run("enqueue", "add", "--payload", '{"a": 3}').returncode == 0
     again = two_jobs.run("move", "--reopen", two_jobs.url)
     assert again.returncode == 1 and "is not closed" in again.stderr
+
+
+def test_a_move_is_refused_while_a_worker_lives_or_waits_for_its_end(two_jobs: Shop) -> None:
+    ends = ["--from", two_jobs.url, "--to", "sqlite:///new.db"]
+    worker = two_jobs.start("worker", "--app", "shop:app")
+    until(lambda: any(one["state"] == "succeeded" for one in jobs(two_jobs)))
+    until(lambda: two_jobs.read("workers"))
+
+    refused = two_jobs.run("move", *ends)
+    assert refused.returncode == 1 and "1 at work on the source" in refused.stderr
+
+    waiting = two_jobs.start("move", *ends, "--wait", "60s", "--json")
+    worker.terminate()
+    told, _ = waiting.communicate(timeout=60)
+    assert waiting.returncode == 0, told
+    assert json.loads(told)["verified"]
+
+
+def jobs(shop: Shop) -> list[dict[str, str]]:
+    return [json.loads(line) for line in shop.call("jobs", "list", "--jsonl").stdout.splitlines()]
 
 
 @pytest.mark.parametrize(

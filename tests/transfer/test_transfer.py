@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -15,7 +16,7 @@ from tenure.stores.sql import closing
 from tenure.stores.sql.tables import known_tables
 from tenure.testing import run_until_idle
 from tenure.testing.clock import ManualClock
-from tenure.transfer import Transfer, open_end, reopen
+from tenure.transfer import End, Transfer, open_end, reopen
 from tests.support.databases import ServerDatabases, migrate
 from tests.transfer.conftest import MakeTransfer, OpenShop
 from tests.transfer.shop import Shop
@@ -180,6 +181,42 @@ def test_a_server_that_was_moved_away_takes_no_more_jobs(
     with open_end(fresh_database_url) as end:
         reopen(end)
     assert shop.app.enqueue("say", {"text": "back"}).created
+
+
+def test_nobody_writes_to_the_source_while_it_is_moved(
+    transfer: MakeTransfer, fresh_database_url: str, tmp_path: Path, open_shop: OpenShop
+) -> None:
+    migrate(fresh_database_url)
+    open_shop(fresh_database_url).app.enqueue("say", {"text": "moved"})
+    begun = transfer(source=fresh_database_url, target=f"sqlite:///{tmp_path / 'back.db'}")
+    begun.watch = Writer(begun.source)
+
+    assert begun.run().rows == 1
+    assert begun.watch.refused == ["move", "verify"]
+
+
+class Writer:
+    """Somebody who wants to write to the source, and does not wait long."""
+
+    HURRY = MappingProxyType(
+        {
+            "sqlite": "PRAGMA busy_timeout = 0",
+            "postgres": "SET lock_timeout = '50ms'",
+            "mysql": "SET lock_wait_timeout = 1",
+        }
+    )
+
+    def __init__(self, source: End) -> None:
+        self._database = source.database
+        self.refused: list[str] = []
+
+    def __call__(self, phase: str, rows: int) -> None:
+        with self._database.raw_connection() as connection:
+            cursor = connection.cursor()
+            cursor.execute(self.HURRY[self._database.dialect.name])
+            with pytest.raises(Exception, match=r"[Ll]ock"):
+                cursor.execute("INSERT INTO tenure_queues (name) VALUES ('late')")
+        self.refused.append(phase)
 
 
 @pytest.mark.parametrize(
