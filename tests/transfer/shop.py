@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from tenure import Fail, NotFound, Retry, RunningJob, Settings, Skip, State, Steps, Tenure
+from tenure import Fail, Limit, NotFound, Retry, RunningJob, Settings, Skip, State, Steps, Tenure
 from tenure.core.clock import Clock
 from tenure.stores.beside import Record
 from tenure.stores.sql.store import SqlStore
@@ -14,9 +14,7 @@ from tenure.testing.conformance.steps import claim_all
 
 HOUR = 3600.0
 WORDS = "grüße 👩‍👩‍👧 שלום 漢字 \u0000 'quoted\" \\ %s :name"
-LIMIT = (
-    "INSERT INTO tenure_limits (name, running, parked, next_at, tokens) VALUES ('ü', 1, 2, 3, {})"
-)
+SCARCE = Limit(rate=1, per=HOUR, burst=1)
 
 
 class Shop:
@@ -65,6 +63,10 @@ class Shop:
             done.append("paid")
             return paid
 
+        @app.job("scarce", key_limit=SCARCE)
+        def scarce(job: RunningJob, place: int) -> None:
+            done.append(f"scarce {place}")
+
         @app.schedules.every(hours=1, slot_as="slot")
         @app.job("hourly")
         def hourly(job: RunningJob, slot: datetime) -> None:
@@ -88,6 +90,8 @@ class Shop:
         for how in ("failed", "dead", "skipped", "not_found"):
             app.enqueue("end", {"how": how})
         app.enqueue("pay")
+        for place in range(2):
+            app.enqueue("scarce", {"place": place}, limit_key="ü")
         run_until_idle(app)
         canceled = app.enqueue("say", {"text": "never"}, delay=HOUR, expires=2 * HOUR)
         app.cancel(canceled.id)
@@ -110,8 +114,6 @@ class Shop:
         app.store.queues.pause("mail", "ada")
         assert app.store.locks.acquire("leader", "shop:1", HOUR)
         app.store.records.put(Record(collection="api_keys", name="k1", data={"hash": "…"}))
-        with app.transaction() as tx:
-            tx.execute(LIMIT.format(0.1 + 0.2))
 
     def jobs(self) -> list[Any]:
         """Every job with its history and log, as the public interface tells them."""

@@ -11,6 +11,7 @@ import pytest
 
 from tenure import KeyConflict, State
 from tenure.core.budget import Budget
+from tenure.core.chain import Hold
 from tenure.core.errors import DatabaseClosed, TransferDiffers
 from tenure.stores.sql import closing
 from tenure.stores.sql.tables import known_tables
@@ -26,6 +27,8 @@ def test_the_shop_has_something_of_everything(stocked: Shop, source_url: str) ->
     with open_end(source_url) as end:
         assert set(end.counts()) == {table.name for table in known_tables()}
     assert stocked.states() == set(State)
+    holds = {job.hold for job in stocked.app.insight.stream()}
+    assert holds == {0, Hold.ORDER, Hold.AFTER, Hold.LIMIT}
 
 
 def test_everything_is_there_as_it_was(
@@ -91,7 +94,7 @@ def test_a_worker_of_the_target_ends_all_that_was_begun(
         "in order 0", "in order 1", "in order 2"
     ]  # fmt: skip
     assert said.index("first") < said.index("second")
-    assert {"running", "keyed", "paid"} <= set(said) and "charged" not in said
+    assert {"running", "keyed", "paid", "scarce 1"} <= set(said) and "charged" not in said
     [running] = [one for one in moved.jobs() if one[0].arguments == {"text": "running"}]
     assert (running[0].attempt, running[0].fence, running[1][0].entry) == (2, 2, "crashed")
 

@@ -14,8 +14,9 @@ from tenure.transfer.merge import Pair, pairs
 from tenure.transfer.pages import Watch, pages, row_bytes, rows
 from tenure.transfer.report import TableReport
 
-# Of a database in use these stay as they are: nobody holds a lock over both databases.
-OWN_TABLES = frozenset({"tenure_locks", "tenure_order_locks"})
+# Of a database in use these stay as they are: nobody holds a lock over both databases, and the
+# tokens of a gate are those of its own fleet.
+OWN_TABLES = frozenset({"tenure_locks", "tenure_order_locks", "tenure_gates"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
