@@ -59,6 +59,17 @@ def test_a_target_that_has_only_our_schema_is_empty(
     assert transfer().run().verified
 
 
+def test_an_empty_target_with_an_older_schema_is_brought_up(
+    stocked: Shop, transfer: MakeTransfer, fresh_database_url: str
+) -> None:
+    with open_end(fresh_database_url) as end:
+        Migrations(end.database, end.migrations.all[:1]).apply()
+
+    with pytest.raises(TransferRefused, match=r"the target is at version 1.*tenure migrate"):
+        transfer(into_existing=True).run()
+    assert transfer().look().rows == transfer().run().written
+
+
 @pytest.mark.parametrize("newer", ["source", "target"])
 @pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
 def test_a_schema_that_this_code_does_not_know_is_refused(

@@ -115,7 +115,7 @@ def _target(url: str, dry_run: bool) -> Iterator[End]:
 def _run(transfer: Transfer, *, dry_run: bool, verify_only: bool) -> Report:
     if dry_run:
         return transfer.look()
-    total = sum(transfer.source.counts().values()) if transfer.source.version else 0
+    total = sum(transfer.source.counts().values())
     with phase_bars(("verify",) if verify_only else ("move", "verify"), total) as transfer.watch:
         return transfer.verify_only() if verify_only else transfer.run()
 

@@ -51,8 +51,10 @@ class End:
         return int(self.select(f"SELECT count(*) FROM {table.name}")[0][0])  # noqa: S608 - a name of ours
 
     def counts(self) -> dict[str, int]:
-        """The rows of every table that has some."""
-        found = {table.name: self.count(table) for table in known_tables()}
+        """The rows of every table that is there and has some."""
+        has_table = self.database.dialect.has_table
+        there = [one for one in known_tables() if has_table(self.connection, one.name)]
+        found = {table.name: self.count(table) for table in there}
         return {name: count for name, count in found.items() if count}
 
     @contextmanager

@@ -12,27 +12,22 @@ MICROS = 1_000_000
 SHOWN = 5
 
 
-def check_schemas(source: End, target: End, *, complete: bool = False) -> None:
-    """Both must be at this code's version: what it does not know it cannot move. A target without
-    any schema gets one, unless it should be complete already.
+def check_schemas(source: End, target: End, *, complete: bool) -> None:
+    """Both must be at this code's version: what it does not know it cannot move. A target that is
+    behind is brought up to it where it is empty, unless it should be `complete` already.
     """
-    _check_schema(source, "source")
-    if complete or target.version:
-        _check_schema(target, "target")
-
-
-def _check_schema(end: End, name: str) -> None:
-    have, known = end.version, end.migrations.latest
-    if have > known:
-        raise TransferRefused(
-            f"the schema of the {name} is at version {have}, newer than this code, which knows "
-            f"{known}: upgrade tenure here, then move"
-        )
-    if have < known:
-        raise TransferRefused(
-            f"the schema of the {name} is at version {have} and this code needs {known}; "
-            f"run: tenure migrate --database {end.place}"
-        )
+    for end, name in ((source, "source"), (target, "target")):
+        have, known = end.version, end.migrations.latest
+        if have > known:
+            raise TransferRefused(
+                f"the schema of the {name} is at version {have}, newer than this code, which "
+                f"knows {known}: upgrade tenure here, then move"
+            )
+        if have < known and (complete or end is source):
+            raise TransferRefused(
+                f"the schema of the {name} is at version {have} and this code needs {known}; "
+                f"run: tenure migrate --database {end.place}"
+            )
 
 
 def check_marks(source: End, target: End, filling: str) -> None:
@@ -55,8 +50,7 @@ def check_marks(source: End, target: End, filling: str) -> None:
 
 def check_empty(target: End) -> None:
     """What is there is somebody's."""
-    found = target.counts() if target.version else {}
-    if found:
+    if found := target.counts():
         told = ", ".join(f"{name} {count:,}" for name, count in found.items())
         raise TransferRefused(
             f"the target is not empty ({told}); name an empty database, or add to what is there "

@@ -52,6 +52,11 @@ class Transfer:
         """The target's own rows stay. One that a stopped move left half-filled has none."""
         return self.options.into_existing and self.target.mark is None
 
+    @property
+    def _full(self) -> bool:
+        """The target may have rows, so its schema is its owner's business."""
+        return self.options.into_existing and self.target.version > 0
+
     def look(self) -> Report:
         """What would be moved; an error where nothing would. Changes nothing."""
         self._check()
@@ -107,7 +112,7 @@ class Transfer:
 
     def _check(self) -> None:
         check_apart(self.source, self.target)
-        refusals.check_schemas(self.source, self.target)
+        refusals.check_schemas(self.source, self.target, complete=self._full)
         refusals.check_marks(self.source, self.target, self._filling)
         if self.target.mark is None and not self.merging:
             refusals.check_empty(self.target)
@@ -129,8 +134,7 @@ class Transfer:
     def _prepare(self) -> None:
         """The target's schema, its mark, and its counters behind the source's."""
         target = self.target
-        if target.version == 0:
-            target.migrations.apply()
+        target.migrations.apply()
         if not self.merging and target.mark is None:
             closing.put_mark(target.database, target.connection, self._filling)
         for table in known_tables():
