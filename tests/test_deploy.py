@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from configparser import RawConfigParser
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 import typer.main
@@ -22,7 +23,7 @@ from tenure import State, Tenure
 from tenure.cli.root import app as commands
 from tenure.worker.settings import WorkerSettings
 from tests.support.databases import ServerDatabases
-from tests.support.servers import Server
+from tests.support.servers import Server, free_port
 from tests.support.settings import all_settings, all_variables
 from tests.support.until import until
 
@@ -188,6 +189,38 @@ def test_the_composed_worker_runs_a_job(
         app.close()
 
 
+def test_the_composed_api_says_that_it_is_ready(
+    postgres_databases: ServerDatabases, rabbitmq: Server, tmp_path: Path
+) -> None:
+    if "api" not in getattr(typer.main.get_command(commands), "commands", {}):
+        pytest.skip("there is no tenure api yet")
+    (tmp_path / "shop.py").write_text(SHOP)
+    port = free_port()
+    places = {
+        "TENURE_DATABASE_URL": postgres_databases.empty(),
+        "TENURE_RABBITMQ_URL": rabbitmq.admin_url,
+        "TENURE_API_HOST": "127.0.0.1",
+        "TENURE_API_PORT": str(port),
+    }
+    server = compose("api", places, tmp_path)
+    try:
+        until(lambda: answers(f"http://127.0.0.1:{port}/v1/health/ready"), seconds=60)
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(60) == 0
+    finally:
+        server.kill()
+        server.wait()
+
+
+def answers(url: str) -> bool:
+    """As compose's own check asks."""
+    try:
+        with urlopen(url, timeout=3) as answer:  # noqa: S310 - http, on loopback
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
 def compose(name: str, places: dict[str, str], folder: Path) -> subprocess.Popen[bytes]:
     """A service as it is composed, but for the addresses of its servers."""
     environment = dict(environments())[name]
@@ -196,6 +229,6 @@ def compose(name: str, places: dict[str, str], folder: Path) -> subprocess.Popen
     return subprocess.Popen(
         [sys.executable, "-m", "tenure", *line],
         cwd=folder,
-        env={"PATH": os.environ["PATH"], **environment, **places},
+        env={**os.environ, **environment, **places},
         stdout=subprocess.DEVNULL,
     )
