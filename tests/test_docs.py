@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import AliasChoices
 from pydantic_settings import BaseSettings
 
 from tenure import Settings
@@ -20,6 +19,7 @@ from tenure.api.settings import ApiSettings
 from tenure.testing.conformance import kept_promises
 from tenure.watch.settings import WatchSettings
 from tenure.worker.settings import WorkerSettings
+from tests.support.settings import names_of
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -55,13 +55,7 @@ def test_no_setting_is_listed_that_does_not_exist() -> None:
 
 def variable_of(settings: type[BaseSettings], name: str) -> str:
     """A setting's variable: its prefix and name, or the whole name that it was given."""
-    match settings.model_fields[name].validation_alias:
-        case AliasChoices(choices=[first, *_]):
-            return str(first)
-        case None:
-            return f"{settings.model_config['env_prefix']}{name.upper()}"
-        case alias:
-            return str(alias)
+    return names_of(settings, name)[0]
 
 
 def steps() -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, State
 from tenure.engine import Tenure
 from tenure.stores.contract import Capability
+from tenure.stores.sql.closing import explain, read_mark
 
 STUCK_GRACE_SECONDS = 15.0
 
@@ -70,9 +71,12 @@ def wal_reset(found: tuple[int, ...]) -> Iterator[Finding]:
 
 def schema(engine: Tenure) -> Finding:
     """Whether this code and the tables fit."""
-    migrations = sql_store(engine).migrations
-    with sql_store(engine).database.raw_connection() as connection:
+    migrations, database = sql_store(engine).migrations, sql_store(engine).database
+    with database.raw_connection() as connection:
         have, serves = migrations.status(connection)
+        mark = read_mark(database, connection)
+    if mark is not None:
+        return Finding(Level.PROBLEM, "schema", *explain(mark))
     if migrations.latest < serves:
         fact = f"serves code of schema version {serves} and newer; this code is at "
         todo = "upgrade tenure in this program"

@@ -20,6 +20,7 @@ from tenure.cli.jobs import jobs
 from tenure.cli.keys import keys
 from tenure.cli.limits import limits
 from tenure.cli.migrate import migrate
+from tenure.cli.move import move
 from tenure.cli.queues import queues
 from tenure.cli.schedules import schedules
 from tenure.cli.tenants import tenants
@@ -57,7 +58,7 @@ def root(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-for command in (worker, api, enqueue, tick, migrate, workers, doctor, audit, demo):
+for command in (worker, api, enqueue, tick, migrate, move, workers, doctor, audit, demo):
     app.command(command.__name__)(command)
 app.add_typer(jobs, name="jobs")
 app.add_typer(queues, name="queues")

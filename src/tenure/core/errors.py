@@ -27,12 +27,16 @@ TenureError
 ├── LeaseLost                      the fence moved on: this holder may change nothing
 ├── MoveRefused                    the job's state does not allow the operator's move
 ├── VersionConflict                a record was changed by somebody else
+├── TransferRefused                tenure move may not begin: nothing was written
+├── TransferStopped                tenure move came to a row that the target does not take
+├── TransferDiffers                tenure move: the two databases are not the same afterwards
 └── StoreError                     the database
     ├── StoreUnavailable           cannot connect, or the connection broke (retryable)
     ├── CommitUnknown              the connection broke at COMMIT: it may have happened
     ├── UnsupportedDatabase        older than supported
     ├── MigrationsPending          the schema is older than this code
-    └── CodeTooOld                 the schema no longer serves this code
+    ├── CodeTooOld                 the schema no longer serves this code
+    └── DatabaseClosed             it is being filled by tenure move, or was moved away
 """
 
 from __future__ import annotations
@@ -304,6 +308,24 @@ class VersionConflict(TenureError):
         super().__init__(f"{collection}/{name} was changed meanwhile; read it again")
 
 
+class TransferRefused(TenureError):
+    """The jobs of one database may not be moved to another now; nothing was written."""
+
+    code = "transfer_refused"
+
+
+class TransferStopped(TenureError):
+    """A row could not be written to the target."""
+
+    code = "transfer_stopped"
+
+
+class TransferDiffers(TenureError):
+    """What was written is not what was read."""
+
+    code = "transfer_differs"
+
+
 class StoreError(TenureError):
     """The database did not do what it should."""
 
@@ -353,3 +375,10 @@ class CodeTooOld(StoreError):
             f"the schema serves code of schema version {serves} and newer; this code is at "
             f"{code_version}: upgrade tenure in this program"
         )
+
+
+class DatabaseClosed(StoreError):
+    """Nobody may use this database now."""
+
+    code = "database_closed"
+    retryable = False

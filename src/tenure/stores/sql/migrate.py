@@ -51,7 +51,7 @@ class Migrations:
         """The schema's version, and the oldest code that it serves."""
         if not self._database.dialect.has_table(connection, "tenure_migrations"):
             return 0, 0
-        rows = self._rows(connection, "SELECT max(version), max(serves) FROM tenure_migrations")
+        rows = self._rows(connection, STATUS)
         return (rows[0][0] or 0, rows[0][1] or 0) if rows else (0, 0)
 
     def pending(self) -> list[Migration]:
@@ -109,6 +109,9 @@ BOOKKEEPING = """CREATE TABLE IF NOT EXISTS tenure_migrations (
     serves INTEGER NOT NULL,
     applied_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP
 )"""
+
+
+STATUS = "SELECT max(version), max(serves) FROM tenure_migrations WHERE version > 0"
 
 
 def load(package: str) -> list[Migration]:

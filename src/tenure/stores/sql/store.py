@@ -14,6 +14,7 @@ from tenure.core.job import Job
 from tenure.stores.contract import Capability
 from tenure.stores.sql import rows
 from tenure.stores.sql.caller import adopt, is_async
+from tenure.stores.sql.closing import check_open
 from tenure.stores.sql.database import Database, Timed, Transaction
 from tenure.stores.sql.dialect import Dialect
 from tenure.stores.sql.jobs import SqlJobs
@@ -123,6 +124,7 @@ class SqlStore:
         if self._checked:
             return
         self.database.dialect.check(connection)
+        check_open(self.database, connection)
         have, serves = self.migrations.status(connection)
         if have < self.migrations.latest and self._auto_migrate:
             self.migrations.apply()
