@@ -127,6 +127,10 @@ class MysqlDialect:
                 found += _run(cursor, query.steps, values)
             return found
 
+    def named(self, sql: str) -> str:
+        """`%(name)s`."""
+        return to_pyformat(sql)
+
     def values(self, statement: Statement) -> Mapping[str, Any]:
         """A batch travels as JSON; an empty list would be no SQL, and NULL is in no list."""
         values = {

@@ -117,6 +117,10 @@ class PostgresDialect:
             cursor.execute(to_pyformat(query.steps[0]), literals(self.values(statement)))
             return list(cursor.fetchall()) if _has_rows(cursor) else []
 
+    def named(self, sql: str) -> str:
+        """`%(name)s`."""
+        return to_pyformat(sql)
+
     def values(self, statement: Statement) -> Mapping[str, Any]:
         """A batch travels as one array per column."""
         if statement.batch is None:

@@ -15,6 +15,7 @@ from weakref import WeakSet
 from tenure.core.clock import Clock, seconds_to_micros, to_micros
 from tenure.core.errors import (
     CommitUnknown,
+    OptionError,
     StoreUnavailable,
     TenureError,
     TransactionEnded,
@@ -53,10 +54,15 @@ class Transaction:
             statement = replace(statement, values=values)
         return self.database.execute(self.connection, statement)
 
-    def execute(self, sql: str, parameters: Any = ()) -> Any:
-        """The caller's own statement, in the driver's parameter style; answers the cursor."""
+    def execute(self, sql: str, parameters: Any = (), /, **named: Any) -> Any:
+        """The caller's own statement, in the driver's style or with `:name`; answers the cursor."""
+        if named and parameters:
+            raise OptionError("give a list of parameters or named ones, not both")
         cursor = self.connection.cursor()
-        cursor.execute(sql, parameters)
+        if named:
+            cursor.execute(self.database.dialect.named(sql), named)
+        else:
+            cursor.execute(sql, parameters)
         return cursor
 
     def end(self) -> None:

@@ -57,6 +57,10 @@ class Dialect(Protocol):
         """Run one statement of ours."""
         ...
 
+    def named(self, sql: str) -> str:
+        """A caller's statement with `:name` as the driver writes named parameters."""
+        ...
+
     def values(self, statement: Statement) -> Mapping[str, Any]:
         """The statement's values as this database takes them."""
         ...

@@ -161,6 +161,10 @@ class SqliteDialect:
             return found
         return list(cursor.execute(query.steps[0], self.values(statement)).fetchall())
 
+    def named(self, sql: str) -> str:
+        """The same: SQLite knows `:name` itself."""
+        return sql
+
     def values(self, statement: Statement) -> Mapping[str, Any]:
         """Lists and batches travel as JSON text."""
         values = {
