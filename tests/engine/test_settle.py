@@ -20,7 +20,7 @@ from tenure import (
     Steps,
     Tenure,
 )
-from tenure.core.errors import SettledTwice
+from tenure.core.errors import SettledTwice, StatementCommits
 from tenure.stores import open_store
 from tenure.stores.contract import ClaimRequest
 from tenure.testing import run_until_idle
@@ -201,6 +201,24 @@ def test_values_by_name_are_written_alike_for_every_database(app: Tenure) -> Non
     run_until_idle(app)
 
     assert notes(app) == ["now", "100 % later"]
+
+
+def test_tables_are_made_in_a_transaction_of_their_own(app: Tenure) -> None:
+    with app.transaction() as tx:
+        for table in ("shop_items", "shop_customers"):
+            tx.execute(f"DROP TABLE IF EXISTS {table}")
+            tx.execute(f"CREATE TABLE {table} (note VARCHAR(50))")
+        tx.execute("INSERT INTO shop_items (note) VALUES (:note)", note="mug")
+        tx.enqueue("mail")
+
+    assert states(app, "mail") == [State.QUEUED]
+
+
+@pytest.mark.parametrize("dialect", ["mysql"], indirect=True)
+def test_a_table_that_would_commit_other_statements_is_refused(app: Tenure) -> None:
+    with pytest.raises(StatementCommits, match="of their own"), app.transaction() as tx:
+        tx.enqueue("mail")
+        tx.execute("CREATE TABLE IF NOT EXISTS shop_items (note VARCHAR(50))")
 
 
 @pytest.mark.parametrize("dialect", ["postgres"], indirect=True)

@@ -91,6 +91,10 @@ class PostgresDialect:
         """Named, because a server's default may be stricter and would refuse ordinary races."""
         _run(connection, "BEGIN ISOLATION LEVEL READ COMMITTED")
 
+    def ended(self, connection: Any) -> bool:
+        """Never: schema changes are part of a transaction here."""
+        return False
+
     def commit(self, connection: Any) -> None:
         """After an error that somebody swallowed PostgreSQL answers a COMMIT with a rollback."""
         if _run(connection, "COMMIT") == "ROLLBACK":

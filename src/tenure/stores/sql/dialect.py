@@ -41,6 +41,10 @@ class Dialect(Protocol):
         """Start a transaction that will write."""
         ...
 
+    def ended(self, connection: Any) -> bool:
+        """Whether the statement before has ended it: schema changes do so on some databases."""
+        ...
+
     def commit(self, connection: Any) -> None:
         """End it for good."""
         ...

@@ -124,6 +124,10 @@ class SqliteDialect:
             self._open_gate(connection)
             raise
 
+    def ended(self, connection: Any) -> bool:
+        """Never: schema changes are part of a transaction here."""
+        return False
+
     def commit(self, connection: Any) -> None:
         """Then let the next writer in."""
         connection.execute("COMMIT")
