@@ -20,6 +20,7 @@ from tenure.worker.settings import WorkerSettings
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+EXAMPLES = ROOT / "examples"
 STEP = re.compile(r"^\| `([\w/]+\.py)` \| `([\w.]+)` \|", re.MULTILINE)
 
 
@@ -98,7 +99,7 @@ def test_the_quick_start_of_the_readme_runs(tmp_path: Path) -> None:
 
 
 def test_links_between_documents_lead_somewhere() -> None:
-    for page in [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]:
+    for page in [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *EXAMPLES.rglob("*.md")]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
