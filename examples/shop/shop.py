@@ -6,6 +6,7 @@ An order is a row and three jobs: charge the card, then write the receipt, then 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import smtplib
 import uuid
@@ -17,8 +18,9 @@ from html import escape
 from typing import Annotated, Any, Literal
 
 import httpx
-from fastapi import FastAPI, HTTPException, Query
-from fastapi.responses import HTMLResponse
+from fastapi import FastAPI, HTTPException, Path, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from tenure import Exponential, Fail, Limit, Retry, RunningJob, Tenure
@@ -149,6 +151,13 @@ class Order(BaseModel):
 web = FastAPI(title="Shop", lifespan=lifespan)
 
 
+@web.exception_handler(RequestValidationError)
+async def refuse(_: Request, error: RequestValidationError) -> Response:
+    """Which field, and why. What was sent is not repeated: no JSON may be able to hold it."""
+    wrong = [{"loc": one["loc"], "msg": one["msg"]} for one in error.errors()]
+    return Response(json.dumps({"detail": wrong}), 422, media_type="application/json")
+
+
 @web.post("/orders", status_code=201)
 def place_order(order: Order) -> dict[str, str]:
     """The order and its jobs in one transaction: all of it, or nothing."""
@@ -168,7 +177,8 @@ def place_order(order: Order) -> dict[str, str]:
 
 @web.get("/orders/{order_id}/receipt", response_class=HTMLResponse)
 async def show_receipt(
-    order_id: str, wait_ms: Annotated[int, Query(alias="waitMs", ge=0, le=30_000)] = 15_000
+    order_id: Annotated[str, Path(pattern="^[0-9a-f]{32}$")],
+    wait_ms: Annotated[int, Query(alias="waitMs", ge=0, le=30_000)] = 15_000,
 ) -> HTMLResponse:
     """Waits until the receipt is there; a browser comes again by itself where that takes longer."""
     sql = "select receipt_job, page from orders left join receipts on order_id = id where id = :id"

@@ -16,7 +16,7 @@ import httpx
 from tests.support.postbox import KeptMails
 
 SHOP = Path(__file__).parents[2] / "examples" / "shop"
-SETTINGS = {"TENURE_LEASE_SECONDS": "1", "TENURE_POLL_SECONDS": "0.1"}
+SETTINGS = {"TENURE_LEASE_SECONDS": "2", "TENURE_POLL_SECONDS": "0.1"}
 Program = subprocess.Popen[bytes]
 
 

@@ -85,7 +85,7 @@ def test_pages_answer_for_what_has_no_receipt(street: Street) -> None:
 
     pending = street.web.get(f"/orders/{waiting}/receipt?waitMs=0")
     assert (pending.status_code, pending.headers["retry-after"]) == (202, "2")
-    assert street.web.get("/orders/nothing/receipt").status_code == 404
+    assert street.web.get(f"/orders/{'0' * 32}/receipt").status_code == 404
 
     street.worker()
     unpaid = street.web.get(f"/orders/{declined}/receipt?waitMs=30000")
@@ -112,6 +112,18 @@ BAD_ORDERS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+JSON = "application/json"
+BAD_BODIES = [
+    b"",
+    b"{}",
+    b"[[[",
+    b"{not json",
+    b'{"item": "mug", "quantity": NaN, "email": "ada@example.com", "card": "tok_visa"}',
+    b'{"item": "mug", "quantity": 1, "email": "\\ud800", "card": "tok_visa"}',
+    b'{"\\ud800": 1}',
+]
+
+
 @pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
 def test_bad_orders_are_refused_by_name_and_leave_nothing(
     street: Street, fresh_database_url: str
@@ -121,9 +133,12 @@ def test_bad_orders_are_refused_by_name_and_leave_nothing(
         answer = street.web.post("/orders", json={**good, **wrong})
         assert answer.status_code == 422, wrong
         assert [problem["loc"][-1] for problem in answer.json()["detail"]] == [field]
-    assert street.web.post("/orders", content=b"{not json").status_code == 422
-    assert street.web.post("/orders", json={}).status_code == 422
-    assert street.web.get("/orders/x/receipt?waitMs=soon").status_code == 422
+    for body in BAD_BODIES:
+        answer = street.web.post("/orders", content=body, headers={"content-type": JSON})
+        assert answer.status_code == 422, body
+    assert street.web.post("/orders", content=b"\xff\xfe").status_code == 422
+    for place in ("%00/receipt", "nothing/receipt", f"{'0' * 32}/receipt?waitMs=soon"):
+        assert street.web.get(f"/orders/{place}").status_code == 422
     assert street.web.delete("/orders").status_code == 405
 
     app = Tenure(fresh_database_url)
