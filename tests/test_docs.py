@@ -26,6 +26,7 @@ DOCS = ROOT / "docs"
 ALL_SETTINGS: list[type[BaseSettings]] = [
     Settings, WorkerSettings, IdentitySettings, ApiSettings, WatchSettings,
 ]  # fmt: skip
+EXAMPLES = ROOT / "examples"
 STEP = re.compile(r"^\| `([\w/]+\.py)` \| `([\w.]+)` \|", re.MULTILINE)
 
 
@@ -96,7 +97,7 @@ def test_the_quick_start_of_the_readme_runs(tmp_path: Path) -> None:
 
 
 def test_links_between_documents_lead_somewhere() -> None:
-    for page in [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]:
+    for page in [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *EXAMPLES.rglob("*.md")]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 

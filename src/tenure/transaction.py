@@ -38,9 +38,13 @@ class OpenTransaction:
         """The driver's connection, for whatever this class does not offer."""
         return self.inner.connection
 
-    def execute(self, sql: str, parameters: Any = ()) -> Any:
-        """Your statement, in the driver's own parameter style; answers the cursor."""
-        return self.inner.execute(sql, parameters)
+    def execute(self, sql: str, parameters: Any = (), /, **named: Any) -> Any:
+        """Your statement; answers the cursor.
+
+        Values by name are the same on every database: `tx.execute("… where id = :id", id=42)`. A
+        list or tuple of them is for the driver's own style (`?` or `%s`).
+        """
+        return self.inner.execute(sql, parameters, **named)
 
     def enqueue(self, kind: str, payload: Any = None, **options: Unpack[Options]) -> JobRef:
         """A job that exists if and only if this transaction commits."""
@@ -92,11 +96,11 @@ class AsyncOpenTransaction:
         self.enqueued = self._plain.enqueued
         self.tell = self._plain.tell
 
-    async def execute(self, sql: str, parameters: Any = ()) -> list[Any]:
-        """Your statement, on a store thread; answers its rows."""
+    async def execute(self, sql: str, parameters: Any = (), /, **named: Any) -> list[Any]:
+        """Your statement, on a store thread; answers its rows. Values as in a plain one."""
         if self._thread is None:
             raise OptionError("this block joined your own connection: run your statements on it")
-        rows: list[Any] = await self._thread.call(self._rows, sql, parameters)
+        rows: list[Any] = await self._thread.call(self._rows, sql, parameters, named)
         return rows
 
     async def enqueue(self, kind: str, payload: Any = None, **options: Unpack[Options]) -> JobRef:
@@ -107,6 +111,6 @@ class AsyncOpenTransaction:
         ref: JobRef = await self._thread.call(self._plain.enqueue, kind, payload, **options)
         return ref
 
-    def _rows(self, sql: str, parameters: Any) -> list[Any]:
-        cursor = self._plain.execute(sql, parameters)
+    def _rows(self, sql: str, parameters: Any, named: dict[str, Any]) -> list[Any]:
+        cursor = self._plain.execute(sql, parameters, **named)
         return list(cursor.fetchall()) if cursor.description else []

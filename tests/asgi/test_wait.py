@@ -61,6 +61,15 @@ def test_the_answers_of_the_seed(app: Tenure) -> None:
     assert sum(app.insight.counts().values()) == 2
 
 
+def test_a_job_that_was_purged_is_not_found(app: Tenure) -> None:
+    async def ensure(scope: Any) -> str:
+        return "4711"
+
+    answer = request(WaitRoute(app, ensure), method="GET")
+
+    assert (answer.status, answer.json()["code"]) == (404, "job_not_found")
+
+
 def test_a_client_that_leaves_is_waited_for_no_more(app: Tenure) -> None:
     async def leave() -> Answer:
         client = Client(route(app, 42), method="GET", query="waitMs=30000")

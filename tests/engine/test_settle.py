@@ -8,11 +8,24 @@ from typing import Any
 
 import pytest
 
-from tenure import Fail, JobFilter, LeaseLost, Retry, RunningJob, Settings, State, Steps, Tenure
-from tenure.core.errors import SettledTwice
+from tenure import (
+    Fail,
+    JobFilter,
+    LeaseLost,
+    OptionError,
+    Retry,
+    RunningJob,
+    Settings,
+    State,
+    Steps,
+    Tenure,
+)
+from tenure.core.errors import SettledTwice, StatementCommits
 from tenure.stores import open_store
 from tenure.stores.contract import ClaimRequest
 from tenure.testing import run_until_idle
+
+BY_NAME = "INSERT INTO shop_orders (note) VALUES (:note)"
 
 
 @pytest.fixture
@@ -171,6 +184,41 @@ def test_app_transaction_commits_both_or_neither(app: Tenure) -> None:
 
     assert notes(app) == ["kept"]
     assert states(app, "mail") == [State.QUEUED]
+
+
+def test_values_by_name_are_written_alike_for_every_database(app: Tenure) -> None:
+    @app.job("order")
+    async def order(job: RunningJob) -> None:
+        async with job.settle() as tx:
+            await tx.execute(BY_NAME, note="100 % later")
+            assert await tx.execute("SELECT note FROM shop_orders WHERE note = :x", x="no") == []
+
+    with app.transaction() as tx:
+        tx.execute(BY_NAME, note="now")
+        with pytest.raises(OptionError, match="not both"):
+            tx.execute(BY_NAME, ("now",), note="now")
+    order.enqueue()
+    run_until_idle(app)
+
+    assert notes(app) == ["now", "100 % later"]
+
+
+def test_tables_are_made_in_a_transaction_of_their_own(app: Tenure) -> None:
+    with app.transaction() as tx:
+        for table in ("shop_items", "shop_customers"):
+            tx.execute(f"DROP TABLE IF EXISTS {table}")
+            tx.execute(f"CREATE TABLE {table} (note VARCHAR(50))")
+        tx.execute("INSERT INTO shop_items (note) VALUES (:note)", note="mug")
+        tx.enqueue("mail")
+
+    assert states(app, "mail") == [State.QUEUED]
+
+
+@pytest.mark.parametrize("dialect", ["mysql"], indirect=True)
+def test_a_table_that_would_commit_other_statements_is_refused(app: Tenure) -> None:
+    with pytest.raises(StatementCommits, match="of their own"), app.transaction() as tx:
+        tx.enqueue("mail")
+        tx.execute("CREATE TABLE IF NOT EXISTS shop_items (note VARCHAR(50))")
 
 
 @pytest.mark.parametrize("dialect", ["postgres"], indirect=True)

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from tenure.asgi.messages import Receive, Scope, Send, answer, header, problem
-from tenure.core.errors import InputError
+from tenure.core.errors import InputError, JobNotFound
 from tenure.core.job import Job, State
 from tenure.engine import JobRef, Tenure
 
@@ -85,7 +85,11 @@ class WaitRoute:
         if named is None:
             await problem(scope, send, 404, "there is nothing to wait for")
             return
-        job = await self._wait(named, patience, receive)
+        try:
+            job = await self._wait(named, patience, receive)
+        except JobNotFound as error:
+            await problem(send, 404, str(error), code=error.code)
+            return
         if job is not None:
             await self._answer(send, job, patience)
 

@@ -16,7 +16,8 @@ TenureError
 │   ├── SyncCallOnLoop             a blocking call on a running event loop
 │   ├── SettledTwice               a second settlement of one run
 │   ├── StepTwice                  two steps of one name in one run
-│   └── NeedsImmediate             SQLite: a read transaction cannot become a writing one
+│   ├── NeedsImmediate             SQLite: a read transaction cannot become a writing one
+│   └── StatementCommits           MySQL: a schema change among other statements
 ├── AccessError                    who asks is not known, or may not
 │   ├── Unauthenticated            nobody we know: no credential, or one that is not valid
 │   ├── Forbidden                  known, and without the right to do this
@@ -206,6 +207,19 @@ class NeedsImmediate(UsageError):
         super().__init__(
             "this SQLite transaction began by reading and another writer came between; "
             "start it with BEGIN IMMEDIATE, then enqueue in it"
+        )
+
+
+class StatementCommits(UsageError):
+    """A statement such as CREATE TABLE has committed what came before it."""
+
+    code = "statement_commits"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "MySQL and MariaDB commit at a statement such as CREATE TABLE, and with it what came "
+            "before in this transaction; put schema changes into a transaction of their own, and "
+            "let the error of a deadlock through"
         )
 
 

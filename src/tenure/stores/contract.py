@@ -165,8 +165,8 @@ class Transaction(Protocol):
 
     connection: Any
 
-    def execute(self, sql: str, parameters: Any = ()) -> Any:
-        """Run the caller's own statement in it, in the driver's parameter style."""
+    def execute(self, sql: str, parameters: Any = (), /, **named: Any) -> Any:
+        """Run the caller's own statement in it, in the driver's parameter style or with `:name`."""
         ...
 
 

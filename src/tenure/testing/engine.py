@@ -12,9 +12,11 @@ from tenure.core.filter import JobFilter
 from tenure.core.job import OPEN_STATES, Job
 from tenure.engine import Tenure
 from tenure.insight import Insight
+from tenure.limits import KeptLimits
 from tenure.operator import Operator
 from tenure.stores import open_store
 from tenure.stores.contract import Store
+from tenure.tenants import Tenants
 from tenure.waits import Waits
 from tenure.worker import Worker
 
@@ -40,6 +42,8 @@ def _point(app: Tenure, store: Store, url: str) -> None:
     app.store, app.url = store, url
     app.insight = Insight(store)
     app.operator = Operator(store, app.signals)
+    app.tenants = Tenants(store)
+    app.limits = KeptLimits(store, app.handlers)
     app.waits = Waits(store, app.signals)
 
 

@@ -98,9 +98,13 @@ class MysqlDialect:
         """Named, because SET autocommit = 0 would begin at a moment of its own."""
         connection.begin()
 
+    def ended(self, connection: Any) -> bool:
+        """DDL has committed it."""
+        return not connection.server_status & SERVER_STATUS.SERVER_STATUS_IN_TRANS
+
     def commit(self, connection: Any) -> None:
         """A deadlock that somebody swallowed, or DDL, has ended the transaction before us."""
-        if not connection.server_status & SERVER_STATUS.SERVER_STATUS_IN_TRANS:
+        if self.ended(connection):
             raise StoreError(
                 "the transaction had ended before its commit: a deadlock took it back, or a "
                 "statement such as CREATE TABLE committed it"
@@ -126,6 +130,10 @@ class MysqlDialect:
             for values in self._rounds(statement, query.each):
                 found += _run(cursor, query.steps, values)
             return found
+
+    def named(self, sql: str) -> str:
+        """`%(name)s`."""
+        return to_pyformat(sql)
 
     def values(self, statement: Statement) -> Mapping[str, Any]:
         """A batch travels as JSON; an empty list would be no SQL, and NULL is in no list."""

@@ -91,6 +91,10 @@ class PostgresDialect:
         """Named, because a server's default may be stricter and would refuse ordinary races."""
         _run(connection, "BEGIN ISOLATION LEVEL READ COMMITTED")
 
+    def ended(self, connection: Any) -> bool:
+        """Never: schema changes are part of a transaction here."""
+        return False
+
     def commit(self, connection: Any) -> None:
         """After an error that somebody swallowed PostgreSQL answers a COMMIT with a rollback."""
         if _run(connection, "COMMIT") == "ROLLBACK":
@@ -116,6 +120,10 @@ class PostgresDialect:
         with _cursor(connection) as cursor:
             cursor.execute(to_pyformat(query.steps[0]), literals(self.values(statement)))
             return list(cursor.fetchall()) if _has_rows(cursor) else []
+
+    def named(self, sql: str) -> str:
+        """`%(name)s`."""
+        return to_pyformat(sql)
 
     def values(self, statement: Statement) -> Mapping[str, Any]:
         """A batch travels as one array per column."""

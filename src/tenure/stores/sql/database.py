@@ -15,6 +15,8 @@ from weakref import WeakSet
 from tenure.core.clock import Clock, seconds_to_micros, to_micros
 from tenure.core.errors import (
     CommitUnknown,
+    OptionError,
+    StatementCommits,
     StoreUnavailable,
     TenureError,
     TransactionEnded,
@@ -36,11 +38,15 @@ NOTABLE_WAIT_SECONDS = 0.25
 class Transaction:
     """An open transaction of ours: runs plans, and the caller's own statements beside them."""
 
-    def __init__(self, database: Database, connection: Any, waited: float = 0.0) -> None:
+    def __init__(
+        self, database: Database, connection: Any, waited: float = 0.0, *, ours: bool = False
+    ) -> None:
         self.database = database
         self.waited = waited
+        self.ours = ours
         self.due = Due()
         self._connection = connection
+        self._holds_work = False
 
     @property
     def connection(self) -> Any:
@@ -51,16 +57,33 @@ class Transaction:
 
     def run(self, statement: Statement) -> Rows:
         """One statement of ours."""
+        self._holds_work = True
         if WAITED in statement.values:
             values = {**statement.values, WAITED: seconds_to_micros(self.waited)}
             statement = replace(statement, values=values)
         return self.database.execute(self.connection, statement)
 
-    def execute(self, sql: str, parameters: Any = ()) -> Any:
-        """The caller's own statement, in the driver's parameter style; answers the cursor."""
+    def execute(self, sql: str, parameters: Any = (), /, **named: Any) -> Any:
+        """The caller's own statement, in the driver's style or with `:name`; answers the cursor."""
+        if named and parameters:
+            raise OptionError("give a list of parameters or named ones, not both")
         cursor = self.connection.cursor()
-        cursor.execute(sql, parameters)
+        if named:
+            cursor.execute(self.database.dialect.named(sql), named)
+        else:
+            cursor.execute(sql, parameters)
+        if self.ours:
+            self._go_on()
         return cursor
+
+    def _go_on(self) -> None:
+        """CREATE TABLE and the like commit on MySQL: harmless where that commits nothing else."""
+        if not self.database.dialect.ended(self.connection):
+            self._holds_work = True
+        elif self._holds_work:
+            raise StatementCommits
+        else:
+            self.database.dialect.begin(self.connection)
 
     def end(self) -> None:
         """Nothing more goes through here."""
@@ -127,7 +150,7 @@ class Database:
         """Commits at the end of the block, rolls back where it raises; `asked` is when we came."""
         asked = self.elapsed() if asked is None else asked
         with self._connection(self.dialect.begin) as connection:
-            tx = Transaction(self, connection, self._waited(asked))
+            tx = Transaction(self, connection, self._waited(asked), ours=True)
             try:
                 yield tx
             except BaseException as error:

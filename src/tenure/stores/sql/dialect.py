@@ -41,6 +41,10 @@ class Dialect(Protocol):
         """Start a transaction that will write."""
         ...
 
+    def ended(self, connection: Any) -> bool:
+        """Whether the statement before has ended it: schema changes do so on some databases."""
+        ...
+
     def commit(self, connection: Any) -> None:
         """End it for good."""
         ...
@@ -55,6 +59,10 @@ class Dialect(Protocol):
 
     def execute(self, connection: Any, queries: Queries, statement: Statement) -> Rows:
         """Run one statement of ours."""
+        ...
+
+    def named(self, sql: str) -> str:
+        """A caller's statement with `:name` as the driver writes named parameters."""
         ...
 
     def values(self, statement: Statement) -> Mapping[str, Any]:

@@ -60,7 +60,7 @@ class Executor(Protocol):
         """All rows; an empty list where there are none."""
         ...
 
-    def execute(self, sql: str) -> Any:
+    def execute(self, sql: str, /) -> Any:
         """Words without values, and without rows."""
         ...
 

@@ -124,6 +124,10 @@ class SqliteDialect:
             self._open_gate(connection)
             raise
 
+    def ended(self, connection: Any) -> bool:
+        """Never: schema changes are part of a transaction here."""
+        return False
+
     def commit(self, connection: Any) -> None:
         """Then let the next writer in."""
         connection.execute("COMMIT")
@@ -160,6 +164,10 @@ class SqliteDialect:
                 found += cursor.execute(query.steps[0], {**shared, **own}).fetchall()
             return found
         return list(cursor.execute(query.steps[0], self.values(statement)).fetchall())
+
+    def named(self, sql: str) -> str:
+        """The same: SQLite knows `:name` itself."""
+        return sql
 
     def values(self, statement: Statement) -> Mapping[str, Any]:
         """Lists and batches travel as JSON text."""
