@@ -67,7 +67,7 @@ def test_a_job_that_was_purged_is_not_found(app: Tenure) -> None:
 
     answer = request(WaitRoute(app, ensure), method="GET")
 
-    assert (answer.status, answer.json()["code"]) == (404, "job_not_found")
+    assert (answer.status, answer.json()["code"]) == (404, "job-not-found")
 
 
 def test_a_client_that_leaves_is_waited_for_no_more(app: Tenure) -> None:

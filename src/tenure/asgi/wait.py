@@ -88,7 +88,7 @@ class WaitRoute:
         try:
             job = await self._wait(named, patience, receive)
         except JobNotFound as error:
-            await problem(send, 404, str(error), code=error.code)
+            await problem(scope, send, 404, str(error), code=error.code)
             return
         if job is not None:
             await self._answer(send, job, patience)
