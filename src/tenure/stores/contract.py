@@ -22,7 +22,7 @@ from tenure.core.retention import Purged
 from tenure.core.settlement import Settlement
 from tenure.core.shard import Shard
 from tenure.core.shares import Weights
-from tenure.stores.beside import LockStore, QueueStore, RecordStore, StepStore
+from tenure.stores.beside import KeyStore, LockStore, QueueStore, RecordStore, StepStore
 from tenure.stores.wake import Wakes
 
 
@@ -293,6 +293,11 @@ class Store(Protocol):
     @property
     def records(self) -> RecordStore:
         """Small records."""
+        ...
+
+    @property
+    def keys(self) -> KeyStore:
+        """Names that count once."""
         ...
 
     @property

@@ -17,6 +17,7 @@ from tenure.stores.sql.caller import adopt, is_async
 from tenure.stores.sql.database import Database, Transaction
 from tenure.stores.sql.dialect import Dialect
 from tenure.stores.sql.jobs import SqlJobs
+from tenure.stores.sql.keys import SqlKeys
 from tenure.stores.sql.migrate import Migrations
 from tenure.stores.sql.side import SqlLocks, SqlQueues, SqlRecords, SqlSteps
 from tenure.stores.sql.statement import Plan, Statement
@@ -44,6 +45,7 @@ class SqlStore:
         self.queues = SqlQueues(self.database, self._queue_changed)
         self.locks = SqlLocks(self.database)
         self.records = SqlRecords(self.database)
+        self.keys = SqlKeys(self.database)
         self.steps = SqlSteps(self.database)
         self._auto_migrate = auto_migrate
         self._checked = False
