@@ -17,6 +17,7 @@ from tenure.cli.enqueue import enqueue
 from tenure.cli.jobs import jobs
 from tenure.cli.limits import limits
 from tenure.cli.migrate import migrate
+from tenure.cli.outbox import outbox
 from tenure.cli.queues import queues
 from tenure.cli.schedules import schedules
 from tenure.cli.tenants import tenants
@@ -61,3 +62,4 @@ app.add_typer(queues, name="queues")
 app.add_typer(tenants, name="tenants")
 app.add_typer(limits, name="limits")
 app.add_typer(schedules, name="schedules")
+app.add_typer(outbox, name="outbox")

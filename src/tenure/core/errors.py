@@ -6,12 +6,14 @@ TenureError
 │   ├── ArgumentsError             the arguments do not fit the handler's signature
 │   ├── OptionError                a negative delay, a name too long, a bad cursor ...
 │   ├── KeyConflict                the unique key is in use with another payload
+│   │   └── EventConflict          the event id was published with other content
 │   ├── UnknownKind                this app has no handler of that name
 │   ├── FilterRequired             an operator move on everything must be asked for
 │   └── UrlError                   the database URL cannot be understood
 ├── UsageError                     the call is made in the wrong place
 │   ├── OutsideTransaction         a transaction is open here and the call is not in it
 │   │   └── TransactionEnded       that transaction has ended already
+│   ├── NeedsTransaction           the call only makes sense in a transaction of the caller
 │   ├── SyncCallOnLoop             a blocking call on a running event loop
 │   ├── SettledTwice               a second settlement of one run
 │   ├── StepTwice                  two steps of one name in one run
@@ -85,6 +87,19 @@ class KeyConflict(InputError):
         self.job_id = job_id
 
 
+class EventConflict(KeyConflict):
+    """The event id was published before, with other content."""
+
+    code = "event_conflict"
+
+    def __init__(self, kind: str, key: str, job_id: str) -> None:
+        super().__init__(kind, key, job_id)
+        self.args = (
+            f"the event {key!r} was published already, as job {job_id}, and said something else; "
+            "give this one another event_id, or none",
+        )
+
+
 class UnknownKind(InputError):
     """This app has no handler of that name."""
 
@@ -140,6 +155,18 @@ class TransactionEnded(OutsideTransaction):
     def __init__(self) -> None:
         text = "this transaction has ended: use tx inside its own with block, not after it"
         UsageError.__init__(self, text)
+
+
+class NeedsTransaction(UsageError):
+    """The call must share the transaction of the work that it is about."""
+
+    code = "needs_transaction"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name} needs the transaction of your work: pass the tx of app.transaction() or "
+            "job.settle(), or your own connection or session"
+        )
 
 
 class SyncCallOnLoop(UsageError):
