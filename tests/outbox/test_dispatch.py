@@ -69,7 +69,7 @@ def test_an_older_worker_dispatches_to_subscribers_that_only_newer_ones_have(mak
 
     assert statuses(old) == [("mailer", Status.SENT), ("tax", Status.PENDING)]
     [tax] = old.app.insight.stream(JobFilter(kinds=("outbox:invoice.created:tax",)))
-    assert (tax.queue, tax.max_attempts, tax.ordering_key) == ("heavy", 3, "outbox@tax:Invoice/1")
+    assert (tax.queue, tax.max_attempts, tax.ordering_key) == ("heavy", 3, "Invoice/1##outbox@tax")
     new.run()
     assert new.got == [("tax", 1)]
 

@@ -8,8 +8,11 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+from tenure.core.chain import SAME_LOCK
 from tenure.core.errors import OptionError
 from tenure.options import FORBIDDEN, LENGTHS, check_name
+
+LONGEST_THING = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +39,12 @@ class Event:
         when = told.pop("occurred_at")
         return {"event": told if when is None else {**told, "occurred_at": when.isoformat()}}
 
-    def order(self, prefix: str) -> str | None:
-        """The ordering key of its aggregate, where it has one."""
+    def order(self, line: str) -> str | None:
+        """The ordering key of its aggregate for this line: all lines of one share a lock."""
         if self.aggregate is None:
             return None
-        return fitting(f"{prefix}:{self.aggregate_type}/{self.aggregate_id}")
+        thing = fitting(f"{self.aggregate_type}/{self.aggregate_id}", LONGEST_THING)
+        return f"{thing}{SAME_LOCK}{line}"
 
 
 def described(event_id: str, type: str, aggregate: object, data: object) -> Event:
@@ -58,9 +62,9 @@ def check_text(name: str, value: object) -> None:
     check_name(name, value)
 
 
-def fitting(name: str) -> str:
+def fitting(name: str, length: int = LENGTHS["key"]) -> str:
     """A name, or what stands for one that is too long or that not every database can store."""
-    if len(name) <= LENGTHS["key"] and not FORBIDDEN.search(name):
+    if len(name) <= length and not FORBIDDEN.search(name):
         return name
     return f"sha256:{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
