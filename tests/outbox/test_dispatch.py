@@ -281,6 +281,14 @@ def test_a_subscriber_that_cannot_be_is_refused(
 
 
 @SQLITE
+def test_a_subscriber_takes_events_of_a_later_version(program: Program) -> None:
+    handler = program.outbox.on(CREATED)(sound)
+
+    found = handler.unpack('{"event": {"id": "1", "type": "invoice.created", "later": true}}')
+    assert found == {"event": Event(id="1", type=CREATED)}
+
+
+@SQLITE
 def test_one_name_subscribes_once_to_a_type(program: Program) -> None:
     program.outbox.on(CREATED, subscriber="mailer")(sound)
     program.outbox.on("invoice.paid", subscriber="mailer")(sound)

@@ -6,7 +6,9 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict
 
 from tenure.core.chain import SAME_LOCK
 from tenure.core.errors import OptionError
@@ -18,6 +20,8 @@ LONGEST_THING = 200
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """What a subscriber gets as its second argument. `occurred_at` is when it was published."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="ignore")  # of later versions
 
     id: str
     type: str
