@@ -18,8 +18,8 @@ up: setup ## Start the demo
 test: setup system-packages check ## Run the checks, then all tests (ARGS="-k lease" narrows them)
 	@$(BIN)/python -m pytest $(ARGS)
 
-chaos: setup system-packages ## Kill workers for a long time: the campaign of the tests, ten times
-	@TENURE_CHAOS=$${TENURE_CHAOS:-10} $(BIN)/python -m pytest tests/crash/test_campaign.py -k nothing_is_lost --timeout 3600 $(ARGS)
+chaos: setup system-packages ## Kill workers and producers for a long time: the campaigns of the tests, ten times
+	@TENURE_CHAOS=$${TENURE_CHAOS:-10} $(BIN)/python -m pytest tests/crash/test_campaign.py tests/crash/test_outbox.py -k nothing_is_lost --timeout 3600 $(ARGS)
 
 check: setup ## Lint, formatting, types and import layers
 	@$(BIN)/ruff check .

@@ -13,19 +13,12 @@ from typing import Any
 import pytest
 from pydantic_settings import BaseSettings
 
-from tenure import Settings
-from tenure.access.settings import IdentitySettings
-from tenure.api.settings import ApiSettings
 from tenure.testing.conformance import kept_promises
-from tenure.watch.settings import WatchSettings
-from tenure.worker.settings import WorkerSettings
-from tests.support.settings import names_of
+from tests.support.settings import all_settings, names_of
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-ALL_SETTINGS: list[type[BaseSettings]] = [
-    Settings, WorkerSettings, IdentitySettings, ApiSettings, WatchSettings,
-]  # fmt: skip
+ALL_SETTINGS = all_settings()
 EXAMPLES = ROOT / "examples"
 STEP = re.compile(r"^\| `([\w/]+\.py)` \| `([\w.]+)` \|", re.MULTILINE)
 
@@ -46,7 +39,7 @@ def test_every_setting_is_listed_with_its_default(settings: type[BaseSettings]) 
 
 def test_no_setting_is_listed_that_does_not_exist() -> None:
     text = (DOCS / "settings.md").read_text()
-    listed = set(re.findall(r"^\| `((?:TENURE|WORKER|BPC)_\w+)` \|", text, re.M))
+    listed = set(re.findall(r"^\| `((?:TENURE|WORKER|BPC|OUTBOX|PDF)_\w+)` \|", text, re.M))
     known = {
         variable_of(settings, name) for settings in ALL_SETTINGS for name in settings.model_fields
     }
@@ -83,17 +76,34 @@ def test_the_walk_reads_in_about_1200_lines() -> None:
     assert sum(lengths) <= 1_200
 
 
-def test_the_quick_start_of_the_readme_runs(tmp_path: Path) -> None:
-    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+def run_first_example(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """The first program on a page, as a reader would run it."""
+    code = re.search(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     assert code
-    program = tmp_path / "shop.py"
+    program = folder / "shop.py"
     program.write_text(code[1])
-
-    done = subprocess.run(
-        [sys.executable, program], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    return subprocess.run(
+        [sys.executable, program], cwd=folder, capture_output=True, text=True, timeout=60
     )
 
+
+def test_the_quick_start_of_the_readme_runs(tmp_path: Path) -> None:
+    done = run_first_example(ROOT / "README.md", tmp_path)
+
     assert done.stdout == "{'file': '42.pdf'}\n", done.stderr
+
+
+def test_the_example_of_the_outbox_runs(tmp_path: Path) -> None:
+    done = run_first_example(DOCS / "guides" / "outbox.md", tmp_path)
+
+    assert sorted(done.stdout.splitlines()) == [
+        "FAILED tax.noted None NO_HANDLER: nobody subscribes to 'tax.noted': "
+        "run a worker that does, then retry this",
+        "SENT invoice.created mailer None",
+        "SENT invoice.created tax None",
+        "counted",
+        "mail for 42 100",
+    ], done.stderr
 
 
 def test_links_between_documents_lead_somewhere() -> None:

@@ -54,7 +54,7 @@ class Runner(Protocol):
 
 
 class Feature(Protocol):
-    """What `include` takes: handlers and runners, and nothing else."""
+    """What `include` takes: handlers and runners; it may have `slots` of its queues besides."""
 
     @property
     def handlers(self) -> Iterable[Handler[Any]]:
@@ -137,9 +137,8 @@ class Tenure:
         return register
 
     def include(self, feature: Feature) -> None:
-        """The whole plug-in system: take a feature's handlers and runners."""
-        for handler in feature.handlers:
-            self.handlers.add(handler)
+        """The whole plug-in system: take a feature's handlers, slots and runners."""
+        self.handlers.include(feature)
         self.runners.extend(feature.runners)
 
     def policy(self, kind: str) -> RetryPolicy:

@@ -22,7 +22,7 @@ from tenure.options import PLACING, Options, check_name, new_job, place_of
 from tenure.running import RunningJob, current_job
 
 if TYPE_CHECKING:
-    from tenure.engine import JobRef, Tenure
+    from tenure.engine import Feature, JobRef, Tenure
 
 P = ParamSpec("P")
 HandlerFunction = Callable[Concatenate[RunningJob, P], Any]
@@ -47,6 +47,14 @@ class HandlerOptions:
     priority: int
     limit: Limit | None = None
     key_limit: Limit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSlots:
+    """How many jobs of a queue one worker runs at a time, and the most that it claims at once."""
+
+    slots: int
+    batch: int | None = None
 
 
 class Handler(Generic[P]):
@@ -172,6 +180,13 @@ class Registry:
 
     def __init__(self) -> None:
         self._handlers: dict[str, Handler[Any]] = {}
+        self.slots: dict[str, QueueSlots] = {}
+
+    def include(self, feature: Feature) -> None:
+        """A feature's handlers, and the slots of its queues where it says some."""
+        for handler in feature.handlers:
+            self.add(handler)
+        self.slots.update(getattr(feature, "slots", {}))
 
     def add(self, handler: Handler[Any]) -> None:
         """One handler per kind."""

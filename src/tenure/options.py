@@ -28,10 +28,14 @@ LENGTHS = {
     "step": 200,
     "schedule": 100,
     "key_name": 100,
+    "event type": 100,
+    "event id": 255,
+    "aggregate type": 100,
+    "aggregate id": 200,
+    "subscriber": 40,
+    "consumer": 140,
 }
-REQUIRED = (
-    "kind", "queue", "key", "ordering_key", "limit_key", "step", "schedule", "key_name",
-)  # fmt: skip
+REQUIRED = tuple(LENGTHS.keys() - {"tenant", "owner", "correlation_id", "trace", "enqueued_by"})
 AFTER_AT_MOST = 1_000
 ID = re.compile("[0-9]{1,18}")
 FORBIDDEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")

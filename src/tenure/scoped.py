@@ -9,10 +9,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
-from tenure.core.errors import FilterRequired, Forbidden, JobNotFound, KeyConflict, KeyTaken
+from tenure.core.errors import (
+    FilterRequired,
+    JobNotFound,
+    KeyConflict,
+    KeyTaken,
+)
 from tenure.core.filter import JobFilter
 from tenure.core.job import Job, NewJob, State
 from tenure.core.page import Page
+from tenure.core.refusals import (
+    Forbidden,
+)
 from tenure.core.scope import Scope
 from tenure.core.why import Why
 from tenure.engine import JobRef, Tenure

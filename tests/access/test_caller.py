@@ -8,7 +8,9 @@ import pytest
 
 from tenure.access import Caller, Permission
 from tenure.access.caller import How
-from tenure.core.errors import Forbidden
+from tenure.core.refusals import (
+    Forbidden,
+)
 from tenure.core.scope import EVERYTHING, Scope
 
 ADA = Caller(

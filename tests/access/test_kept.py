@@ -11,7 +11,9 @@ from tenure import Tenure
 from tenure.access import Keys, Permission
 from tenure.access.links import operator
 from tenure.access.tickets import LOGIN_LINKS, SESSIONS, Tickets
-from tenure.core.errors import ApiKeyNotFound
+from tenure.core.refusals import (
+    ApiKeyNotFound,
+)
 
 
 @pytest.fixture

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tenure.core import errors
+from tenure.core import errors, refusals
 from tenure.core.errors import TenureError
 
 
 def family(kind: type[TenureError]) -> Iterator[type[TenureError]]:
     yield kind
     for child in kind.__subclasses__():
-        if child.__module__ == errors.__name__:
+        if child.__module__ in (errors.__name__, refusals.__name__):
             yield from family(child)
 
 

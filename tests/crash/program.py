@@ -5,10 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
+from functools import partial
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from tests.crash.marks import mark
 from tests.crash.mutants import MUTANTS
+
+if TYPE_CHECKING:
+    from tenure import Tenure
 
 CHILDREN: set[int] = set()
 
@@ -16,22 +22,9 @@ CHILDREN: set[int] = set()
 def main(command: str, *arguments: str) -> int:
     if mutant := os.environ.get("CRASH_MUTANT"):
         MUTANTS[mutant]()
-    match command:
-        case "worker":
-            return work()
-        case "fleet":
-            return fleet(int(arguments[0]))
-        case "supervised":
-            return supervised(arguments[0], int(arguments[1]))
-        case "forked":
-            return forked()
-        case "slot":
-            return slot()
-        case "biller":
-            return bill()
-        case "limited":
-            return limited()
-    return 2
+    if command not in COMMANDS:
+        return 2
+    return COMMANDS[command](*arguments)
 
 
 def work() -> int:
@@ -44,18 +37,23 @@ def work() -> int:
     return 0
 
 
-def fleet(size: int) -> int:
+def fleet(size: str) -> int:
     """So many workers, each replaced at once, however often and however young it dies."""
     import tests.crash.hazards  # noqa: F401 - once, before the first fork
 
+    return keep(int(size), work)
+
+
+def keep(size: int, life: Callable[[], int]) -> int:
+    """So many children that lead this life."""
     signal.signal(signal.SIGTERM, _end_fleet)
     while True:
         while len(CHILDREN) < size:
-            CHILDREN.add(_fork_worker())
+            CHILDREN.add(_fork(life))
         CHILDREN.discard(os.wait()[0])
 
 
-def _fork_worker() -> int:
+def _fork(life: Callable[[], int]) -> int:
     from tenure.worker.orphan import die_with_parent
 
     parent = os.getpid()
@@ -63,19 +61,19 @@ def _fork_worker() -> int:
         return child
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     die_with_parent(parent)
-    os._exit(work())
+    os._exit(life())
 
 
 def _end_fleet(number: int, frame: FrameType | None) -> None:
     os._exit(0)  # the kernel ends the children
 
 
-def supervised(life: str, processes: int) -> int:
+def supervised(life: str, processes: str) -> int:
     """`supervise` with children that work, wait for a signal, or die at once."""
     from tenure.worker.supervisor import supervise
 
     lives = {"work": born_to_work, "wait": wait, "die": die}
-    return supervise(lambda place: lives[life](), processes)
+    return supervise(lambda place: lives[life](), int(processes))
 
 
 def born_to_work() -> int:
@@ -110,6 +108,37 @@ def limited() -> int:
     return work()
 
 
+def shop(size: str) -> int:
+    """So many producers, each replaced when it dies, until all have placed their orders."""
+    from tests.crash import orders
+
+    shares = int(size)
+    running = {_fork(partial(orders.produce, share, shares)): share for share in range(shares)}
+    while running:
+        child, status = os.wait()
+        share = running.pop(child)
+        if status:
+            running[_fork(partial(orders.produce, share, shares))] = share
+    return 0
+
+
+def clerks(size: str) -> int:
+    """So many workers for the orders."""
+    from tests.crash import orders
+
+    orders.die_while_dispatching()
+    return keep(int(size), partial(serve, orders.app))
+
+
+def serve(app: Tenure) -> int:
+    """One worker, which says that it has started."""
+    from tenure import Worker
+
+    app.signals.subscribe(lambda name, _: mark(name) if name == "worker.started" else None)
+    Worker(app).run()
+    return 0
+
+
 def slot() -> int:
     """One turn of the runner `schedules`, in which this process may kill itself."""
     from tenure.core.budget import Budget
@@ -142,6 +171,18 @@ def forked() -> int:
     app.close()
     return 0
 
+
+COMMANDS: dict[str, Callable[..., int]] = {
+    "worker": work,
+    "fleet": fleet,
+    "supervised": supervised,
+    "forked": forked,
+    "slot": slot,
+    "biller": bill,
+    "limited": limited,
+    "shop": shop,
+    "clerks": clerks,
+}
 
 if __name__ == "__main__":
     sys.exit(main(*sys.argv[1:]))

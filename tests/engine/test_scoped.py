@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tenure import FilterRequired, JobFilter, JobNotFound, KeyConflict, OptionError, State, Tenure
-from tenure.core.errors import Forbidden, KeyTaken
+from tenure.core.errors import (
+    KeyTaken,
+)
+from tenure.core.refusals import (
+    Forbidden,
+)
 from tenure.core.scope import EVERYTHING, Scope
 from tenure.scoped import Scoped
 from tenure.stores.contract import Change, Move

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tenure.core.errors import Forbidden
+from tenure.core.refusals import (
+    Forbidden,
+)
 from tenure.core.scope import Scope
 from tenure.engine import Tenure
 from tenure.scoped import Scoped

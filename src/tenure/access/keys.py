@@ -11,7 +11,12 @@ from datetime import UTC, datetime, timedelta
 from tenure.access.caller import Caller, How, Permission
 from tenure.access.secrets import digest, matches, new_secret
 from tenure.core.clock import Clock
-from tenure.core.errors import ApiKeyNotFound, OptionError
+from tenure.core.errors import (
+    OptionError,
+)
+from tenure.core.refusals import (
+    ApiKeyNotFound,
+)
 from tenure.engine import Tenure
 from tenure.options import check_name
 from tenure.stores.beside import Record

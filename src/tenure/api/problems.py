@@ -13,7 +13,12 @@ from starlette.exceptions import HTTPException
 
 from tenure.api.errors import ApiError, BrokenBody
 from tenure.asgi.messages import PROBLEM, Scope, Send, note, problem, problem_document
-from tenure.core.errors import TenureError, Unauthenticated
+from tenure.core.errors import (
+    TenureError,
+)
+from tenure.core.refusals import (
+    Unauthenticated,
+)
 
 STATUSES: Mapping[str, int] = {
     "bad_input": 422,

@@ -12,13 +12,15 @@ from typer.exceptions import TyperException
 
 from tenure.access.settings import IdentitySettings
 from tenure.core.errors import (
-    ApiKeyNotFound,
     InputError,
     JobNotFound,
     ScheduleNotFound,
     StoreError,
     TenureError,
     UsageError,
+)
+from tenure.core.refusals import (
+    ApiKeyNotFound,
 )
 from tenure.settings import Settings
 from tenure.worker.settings import WorkerSettings

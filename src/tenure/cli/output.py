@@ -19,6 +19,10 @@ STATE_STYLES = {
     "failed": "red",
     "dead": "bold red",
     "canceled": "bright_black",
+    "PENDING": "cyan",
+    "PROCESSING": "yellow",
+    "SENT": "green",
+    "FAILED": "red",
 }
 
 

@@ -21,6 +21,7 @@ from tenure.cli.keys import keys
 from tenure.cli.limits import limits
 from tenure.cli.migrate import migrate
 from tenure.cli.move import move
+from tenure.cli.outbox import outbox
 from tenure.cli.queues import queues
 from tenure.cli.schedules import schedules
 from tenure.cli.tenants import tenants
@@ -66,3 +67,4 @@ app.add_typer(tenants, name="tenants")
 app.add_typer(limits, name="limits")
 app.add_typer(schedules, name="schedules")
 app.add_typer(keys, name="keys")
+app.add_typer(outbox, name="outbox")

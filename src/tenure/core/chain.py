@@ -8,6 +8,7 @@ from enum import IntFlag, StrEnum
 from tenure.core.job import State
 
 LOCKS = 512
+SAME_LOCK = "##"
 
 
 class Hold(IntFlag):
@@ -48,8 +49,13 @@ class AfterFailure(StrEnum):
 
 
 def lock_of(tenant: str, ordering_key: str) -> int:
-    """One of some hundred locks: who shares one only waits for the other's commit."""
-    return zlib.crc32(f"{tenant}\x00{ordering_key}".encode()) % LOCKS
+    """One of some hundred locks: who shares one only waits for the other's commit.
+
+    What follows SAME_LOCK in a key does not count, so that who needs several orders of one thing
+    needs one lock, and two such cannot wait for each other.
+    """
+    thing = ordering_key.partition(SAME_LOCK)[0]
+    return zlib.crc32(f"{tenant}\x00{thing}".encode()) % LOCKS
 
 
 def blocks(state: State, chained: int) -> bool:

@@ -6,19 +6,21 @@ TenureError
 │   ├── ArgumentsError             the arguments do not fit the handler's signature
 │   ├── OptionError                a negative delay, a name too long, a bad cursor ...
 │   ├── KeyConflict                the unique key is in use with another payload
-│   │   └── KeyTaken               the unique key is in use by a job of somebody else
+│   │   ├── KeyTaken               the unique key is in use by a job of somebody else
+│   │   └── EventConflict          the event id was published with other content
 │   ├── UnknownKind                this app has no handler of that name
 │   ├── FilterRequired             an operator move on everything must be asked for
 │   └── UrlError                   the database URL cannot be understood
 ├── UsageError                     the call is made in the wrong place
 │   ├── OutsideTransaction         a transaction is open here and the call is not in it
 │   │   └── TransactionEnded       that transaction has ended already
+│   ├── NeedsTransaction           the call only makes sense in a transaction of the caller
 │   ├── SyncCallOnLoop             a blocking call on a running event loop
 │   ├── SettledTwice               a second settlement of one run
 │   ├── StepTwice                  two steps of one name in one run
 │   ├── NeedsImmediate             SQLite: a read transaction cannot become a writing one
 │   └── StatementCommits           MySQL: a schema change among other statements
-├── AccessError                    who asks is not known, or may not
+├── AccessError                    who asks is not known, or may not: core/refusals.py
 │   ├── Unauthenticated            nobody we know: no credential, or one that is not valid
 │   ├── Forbidden                  known, and without the right to do this
 │   └── IdentityUnavailable        the issuer's keys cannot be had now (retryable)
@@ -109,6 +111,19 @@ class KeyTaken(KeyConflict):
         self.job_id = ""
 
 
+class EventConflict(KeyConflict):
+    """The event id was published before, with other content."""
+
+    code = "event_conflict"
+
+    def __init__(self, kind: str, key: str, job_id: str) -> None:
+        super().__init__(kind, key, job_id)
+        self.args = (
+            f"the event {key!r} was published already, as job {job_id}, and said something else; "
+            "give this one another event_id, or none",
+        )
+
+
 class UnknownKind(InputError):
     """This app has no handler of that name."""
 
@@ -164,6 +179,18 @@ class TransactionEnded(OutsideTransaction):
     def __init__(self) -> None:
         text = "this transaction has ended: use tx inside its own with block, not after it"
         UsageError.__init__(self, text)
+
+
+class NeedsTransaction(UsageError):
+    """The call must share the transaction of the work that it is about."""
+
+    code = "needs_transaction"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name} needs the transaction of your work: pass the tx of app.transaction() or "
+            "job.settle(), or your own connection or session"
+        )
 
 
 class SyncCallOnLoop(UsageError):
@@ -223,41 +250,6 @@ class StatementCommits(UsageError):
         )
 
 
-class AccessError(TenureError):
-    """Who asks is not known, or may not do this."""
-
-    code = "access_error"
-
-
-class Unauthenticated(AccessError):
-    """No credential came along, or one that is not valid.
-
-    `challenge` says what to send instead.
-    """
-
-    code = "unauthenticated"
-
-    def __init__(self, text: str, challenge: str = "Bearer") -> None:
-        super().__init__(text)
-        self.challenge = challenge
-
-
-class Forbidden(AccessError):
-    """The caller is known, but has no right to do this."""
-
-    code = "forbidden"
-
-
-class IdentityUnavailable(AccessError):
-    """The keys that tokens are checked with cannot be had now."""
-
-    code = "identity_unavailable"
-    retryable = True
-
-    def __init__(self) -> None:
-        super().__init__("the issuer's keys (TENURE_JWT_JWKS_URL) cannot be fetched; try again")
-
-
 class JobNotFound(TenureError):
     """There is no such job."""
 
@@ -277,15 +269,6 @@ class ScheduleNotFound(TenureError):
         super().__init__(
             f"there is no schedule {name!r}; a worker of the app that declares it makes its row"
         )
-
-
-class ApiKeyNotFound(TenureError):
-    """There is no such API key."""
-
-    code = "api_key_not_found"
-
-    def __init__(self, key_id: str) -> None:
-        super().__init__(f"there is no API key {key_id}; tenure keys list shows those there are")
 
 
 class LeaseLost(TenureError):

@@ -157,6 +157,21 @@ class RecordStore(Protocol):
         ...
 
 
+class KeyStore(Protocol):
+    """Names that count once within a window: unique keys without a job (5)."""
+
+    def take(self, tenant: str, scope: str, name: str, seconds: float, tx: Any) -> bool:
+        """Whether it was free, and is now taken for so long, if the transaction commits.
+
+        Somebody who has just taken it is waited for until that transaction has ended.
+        """
+        ...
+
+    async def take_async(self, tenant: str, scope: str, name: str, seconds: float, tx: Any) -> bool:
+        """The same in the caller's async transaction."""
+        ...
+
+
 class StepStore(Protocol):
     """Steps of a job that are done: kept over its retries, removed with it."""
 

@@ -22,7 +22,7 @@ from tenure.core.retention import Purged
 from tenure.core.settlement import Settlement
 from tenure.core.shard import Shard
 from tenure.core.shares import Weights
-from tenure.stores.beside import LockStore, QueueStore, RecordStore, StepStore
+from tenure.stores.beside import KeyStore, LockStore, QueueStore, RecordStore, StepStore
 from tenure.stores.wake import Wakes
 
 
@@ -255,18 +255,8 @@ class JobStore(Protocol):
         ...
 
 
-class Store(Protocol):
-    """What `open_store` gives."""
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What it can do."""
-        ...
-
-    @property
-    def fused(self) -> bool:
-        """Whether `jobs.exchange` serves better than settling and claiming side by side."""
-        ...
+class Parts(Protocol):
+    """What a store is made of."""
 
     @property
     def wakes(self) -> Wakes:
@@ -296,8 +286,27 @@ class Store(Protocol):
         ...
 
     @property
+    def keys(self) -> KeyStore:
+        """Names that count once."""
+        ...
+
+    @property
     def steps(self) -> StepStore:
         """Steps of jobs."""
+        ...
+
+
+class Store(Parts, Protocol):
+    """What `open_store` gives."""
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What it can do."""
+        ...
+
+    @property
+    def fused(self) -> bool:
+        """Whether `jobs.exchange` serves better than settling and claiming side by side."""
         ...
 
     def now(self) -> datetime:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections.abc import Collection
 from typing import Any
 
 from tenure.core.budget import Budget
@@ -15,7 +16,6 @@ from tenure.core.limits import Limits
 from tenure.core.outcome import Ending, Raised, Released
 from tenure.core.retry import Exponential
 from tenure.core.settlement import Settled, Settlement, decide
-from tenure.core.shard import Shard
 from tenure.core.shares import NO_WEIGHTS, Weights
 from tenure.engine import Tenure
 from tenure.handlers import RunsIn
@@ -24,6 +24,7 @@ from tenure.worker.alarm import Alarm
 from tenure.worker.heartbeat import Heartbeat
 from tenure.worker.processes import Processes
 from tenure.worker.run import LOST, SHUTDOWN, Run
+from tenure.worker.scope import Scope
 from tenure.worker.serving import Serving
 from tenure.worker.settle import Settler
 from tenure.worker.slots import Slots
@@ -40,10 +41,11 @@ QUEUED = State.QUEUED
 class Pipeline:
     """Claims, runs and settles on one event loop; the store is called from two threads."""
 
-    def __init__(self, app: Tenure, owner: str, slots: Slots, shard: Shard | None = None) -> None:
+    def __init__(self, app: Tenure, owner: str, slots: Slots, scope: Scope) -> None:
         self._app = app
         self._owner = owner
-        self._shard = shard
+        self._scope = scope
+        self.only: Collection[str] | None = scope.kinds
         self._slots = slots
         self._loop = asyncio.get_running_loop()
         self._store_threads = Threads(2, "tenure-store")
@@ -52,8 +54,8 @@ class Pipeline:
         self._processes = Processes(Threads(slots.total, "tenure-process"))
         self._held: dict[str, Run] = {}
         self.heartbeat = Heartbeat(app.store.jobs, app.signals, self._held, self._tell)
-        self.heartbeat.lease_seconds = app.settings.lease_seconds
-        self.heartbeat.every = app.settings.renew_every
+        self.heartbeat.lease_seconds = scope.lease_seconds
+        self.heartbeat.every = scope.renew_every
         self._changed = asyncio.Event()
         self.alarm = Alarm(slots.lanes, self._changed.set)
         self._settler = Settler(app.store.jobs, app.signals, self._in_thread)
@@ -173,7 +175,7 @@ class Pipeline:
             await self.change(left)
         for current in list(self._working):  # threads that do not end: the process will
             self._end(current, Released())
-        await self._settler.flush(max(5.0, self._app.settings.lease_seconds / 2))
+        await self._settler.flush(max(5.0, self._scope.lease_seconds / 2))
 
     async def _when(self, hurry: asyncio.Event) -> None:
         await hurry.wait()
@@ -188,14 +190,14 @@ class Pipeline:
     async def _claim(self, room: dict[str, int], woken: frozenset[str], thorough: bool) -> Claim:
         request = ClaimRequest(
             owner=self._owner,
-            kinds=self._app.handlers.kinds,
+            kinds=self._app.handlers.kinds if self.only is None else self.only,
             slots=room,
-            lease_seconds=self._app.settings.lease_seconds,
+            lease_seconds=self._scope.lease_seconds,
             weights=self.weights,
             limits=self.limits,
             woken=woken,
             thorough=thorough,
-            shard=self._shard,
+            shard=self._scope.shard,
         )
         asked_at = time.monotonic()
         claim = await self._exchange(request)

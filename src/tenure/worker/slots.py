@@ -13,15 +13,17 @@ MOST_WAITING = 500
 AHEAD_SECONDS = 0.02
 SMOOTHING = 0.1
 CAREFUL_SECONDS = 10.0
+NO_BATCHES: Mapping[str, int | None] = {}
 
 
 class Lane:
     """The slots of one queue, what waits for them, and how long its handlers take."""
 
-    __slots__ = ("busy", "careful_until", "coming", "seconds", "size", "waiting")
+    __slots__ = ("batch", "busy", "careful_until", "coming", "seconds", "size", "waiting")
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, batch: int | None = None) -> None:
         self.size = size
+        self.batch = size + MOST_WAITING if batch is None else batch
         self.busy = 0
         self.coming = 0
         self.waiting: deque[Run] = deque()
@@ -46,7 +48,7 @@ class Lane:
         """How many more may be claimed; nothing until that is worth a claim."""
         ahead = self.ahead
         room = self.size + ahead - self.busy - len(self.waiting)
-        return room if room > ahead // 2 else 0
+        return min(room, self.batch) if room > ahead // 2 else 0
 
     def took(self, seconds: float) -> None:
         """A handler needed so long."""
@@ -57,10 +59,12 @@ class Lane:
 class Slots:
     """Slots per queue: ten jobs of a heavy queue never block another queue."""
 
-    def __init__(self, capacity: Mapping[str, int]) -> None:
+    def __init__(
+        self, capacity: Mapping[str, int], batches: Mapping[str, int | None] = NO_BATCHES
+    ) -> None:
         if any(count < 1 for count in capacity.values()):
             raise OptionError("a queue needs at least one slot")
-        self.lanes = {queue: Lane(size) for queue, size in capacity.items()}
+        self.lanes = {queue: Lane(size, batches.get(queue)) for queue, size in capacity.items()}
 
     @property
     def capacity(self) -> Mapping[str, int]:

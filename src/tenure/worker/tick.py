@@ -16,8 +16,6 @@ from tenure.engine import Runner
 from tenure.worker.pruning import in_daemon
 from tenure.worker.settings import WorkerSettings
 
-JOBS = "jobs"
-
 
 @dataclass(frozen=True, slots=True)
 class RunnerReport:

@@ -15,7 +15,6 @@ from importlib.util import find_spec
 from typing import Any
 
 from tenure.core.budget import Budget
-from tenure.core.errors import OptionError
 from tenure.engine import Tenure
 from tenure.insight import WORKERS
 from tenure.stores.beside import Record
@@ -28,9 +27,9 @@ from tenure.worker.background import (
 )
 from tenure.worker.pipeline import Pipeline
 from tenure.worker.pruning import PRUNING, Pruner, in_daemon
+from tenure.worker.scope import JOBS, JobsRunner, named, scope_of, slots_of
 from tenure.worker.settings import WorkerSettings
-from tenure.worker.slots import Slots
-from tenure.worker.tick import JOBS, Step, TickReport, choose, step_of, tick
+from tenure.worker.tick import Step, TickReport, choose, step_of, tick
 
 FORGOTTEN_SECONDS = 3_600.0
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -50,7 +49,9 @@ class Worker:
         self.app = app
         self.settings = settings or WorkerSettings()
         self.id = f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
-        self._slots = _slots(app, concurrency or app.settings.concurrency, queues)
+        self._scope = scope_of(app, self.settings)
+        concurrency = concurrency or app.settings.concurrency
+        self._slots = slots_of(app, self._scope, concurrency, queues)
         self._started_at = datetime.now(UTC).isoformat()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
@@ -187,7 +188,10 @@ class Worker:
 
     async def _one_tick(self) -> TickReport:
         async with self._working() as pipeline:
-            report = await tick(self._steps(pipeline), self.settings)
+            steps = self._steps(pipeline)
+            for runner in named(self.app, self.settings):
+                steps = [_with_jobs(step, runner, pipeline) for step in steps]
+            report = await tick(steps, self.settings)
             self.app.signals.emit("tick.done", report=report)
             return report
 
@@ -200,7 +204,7 @@ class Worker:
         """A pipeline at work. However the block ends, its jobs are finished or given back."""
         self._loop = asyncio.get_running_loop()
         self._stop, self._hurry = asyncio.Event(), asyncio.Event()
-        pipeline = Pipeline(self.app, self.id, self._slots, self.settings.shard)
+        pipeline = Pipeline(self.app, self.id, self._slots, self._scope)
         pipeline.heartbeat.sign_in = lambda: self._sign_in(pipeline)
         unsubscribe = self.app.store.wakes.subscribe(pipeline.alarm.heard)
         await asyncio.to_thread(self._try, self._sign_in, pipeline)
@@ -246,7 +250,7 @@ class Worker:
         data = {
             "host": socket.gethostname(),
             "pid": os.getpid(),
-            "kinds": sorted(self.app.handlers.kinds),
+            "kinds": sorted(self.app.handlers.kinds if pipeline.only is None else pipeline.only),
             "queues": dict(self._slots.capacity),
             "running": pipeline.running,
             "started_at": self._started_at,
@@ -273,6 +277,22 @@ class Worker:
             self.app.signals.emit("worker.error", error=error, step="sign")
 
 
+def _with_jobs(step: Step, runner: JobsRunner, pipeline: Pipeline) -> Step:
+    """Where it is the step of this runner: what it does, then jobs of its kinds."""
+    if step.name != runner.name:
+        return step
+
+    async def run(budget: Budget) -> int:
+        others, scope = await step.run(budget), pipeline.only
+        pipeline.only = runner.kinds
+        try:
+            return others + await _jobs(pipeline, budget)
+        finally:
+            pipeline.only = scope
+
+    return Step(step.name, run)
+
+
 async def _jobs(pipeline: Pipeline, budget: Budget) -> int:
     """The jobs runner of a tick: until the budget is spent or nothing is due and all is written."""
     done = 0
@@ -286,16 +306,6 @@ async def _jobs(pipeline: Pipeline, budget: Budget) -> int:
             await pipeline.change(budget.seconds_left)
     await pipeline.started(budget)
     return done
-
-
-def _slots(app: Tenure, concurrency: int, queues: Mapping[str, int] | None) -> Slots:
-    """Slots for every queue of the app's handlers; given ones only, where some are given."""
-    if not app.handlers.kinds:
-        raise OptionError("the app has no handlers; register some with @app.job before working")
-    if queues is not None:
-        return Slots(queues)
-    known = app.settings.queue_slots
-    return Slots({queue: known.get(queue, concurrency) for queue in app.handlers.queues})
 
 
 def run_loop(main: Callable[[], Any]) -> Any:

@@ -24,7 +24,14 @@ from tenure.api.identity import (
     guard_metrics,
     install_identity,
 )
-from tenure.core.errors import Forbidden, IdentityUnavailable, TenureError, Unauthenticated
+from tenure.core.errors import (
+    TenureError,
+)
+from tenure.core.refusals import (
+    Forbidden,
+    IdentityUnavailable,
+    Unauthenticated,
+)
 from tests.api.identity.server import serve
 
 STATUS: dict[type[TenureError], int] = {

@@ -11,7 +11,9 @@ import pytest
 
 from tenure import OptionError, Tenure
 from tenure.access import IdentitySettings, Keys, Permission
-from tenure.core.errors import ApiKeyNotFound
+from tenure.core.refusals import (
+    ApiKeyNotFound,
+)
 from tenure.testing.clock import ManualClock
 from tests.api.identity.conftest import Open
 

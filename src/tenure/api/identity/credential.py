@@ -8,7 +8,9 @@ from starlette.requests import HTTPConnection
 
 from tenure.access.caller import How
 from tenure.api.identity.cookie import cookie_name
-from tenure.core.errors import Unauthenticated
+from tenure.core.refusals import (
+    Unauthenticated,
+)
 
 API_KEY = "x-api-key"
 KEY_PREFIX = "tenure_"

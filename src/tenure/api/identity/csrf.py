@@ -8,7 +8,9 @@ from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
 
-from tenure.core.errors import Forbidden
+from tenure.core.refusals import (
+    Forbidden,
+)
 
 CSRF = "x-csrf-token"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})

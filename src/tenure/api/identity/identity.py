@@ -19,7 +19,9 @@ from tenure.api.identity.jwks import KeySet
 from tenure.api.identity.remembered import Known, Remembered
 from tenure.api.identity.tokens import Tokens
 from tenure.core.clock import Clock
-from tenure.core.errors import Unauthenticated
+from tenure.core.refusals import (
+    Unauthenticated,
+)
 from tenure.core.signals import Signals
 from tenure.engine import Tenure
 

@@ -12,7 +12,9 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from jwt.algorithms import RSAAlgorithm
 from jwt.exceptions import InvalidKeyError
 
-from tenure.core.errors import IdentityUnavailable
+from tenure.core.refusals import (
+    IdentityUnavailable,
+)
 from tenure.core.signals import Signals
 
 FETCH_SECONDS = 5.0

@@ -8,7 +8,9 @@ from contextlib import aclosing
 from starlette.requests import Request
 
 from tenure.api.identity.needs import identity_of
-from tenure.core.errors import AccessError
+from tenure.core.refusals import (
+    AccessError,
+)
 
 
 async def while_known(request: Request, parts: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:

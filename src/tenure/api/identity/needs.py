@@ -13,7 +13,9 @@ from tenure.access.caller import Caller, Permission
 from tenure.api.identity.credential import has_credential
 from tenure.api.identity.identity import Identity
 from tenure.api.identity.loopback import comes_from_here
-from tenure.core.errors import Forbidden
+from tenure.core.refusals import (
+    Forbidden,
+)
 
 ABOUT = (
     "An API key (`tenure keys create`) or an issuer's token. A key may also come as `x-api-key`; "

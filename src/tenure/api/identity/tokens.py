@@ -12,7 +12,12 @@ from tenure.access.settings import TENANT_PLACE, IdentitySettings
 from tenure.api.identity.credential import INVALID
 from tenure.api.identity.jwks import KeySet
 from tenure.api.identity.remembered import Known
-from tenure.core.errors import OptionError, Unauthenticated
+from tenure.core.errors import (
+    OptionError,
+)
+from tenure.core.refusals import (
+    Unauthenticated,
+)
 from tenure.options import check_name
 
 ALGORITHM = "RS256"

@@ -18,6 +18,7 @@ from tenure.stores.sql.closing import check_open
 from tenure.stores.sql.database import Database, Timed, Transaction
 from tenure.stores.sql.dialect import Dialect
 from tenure.stores.sql.jobs import SqlJobs
+from tenure.stores.sql.keys import SqlKeys
 from tenure.stores.sql.migrate import Migrations
 from tenure.stores.sql.side import SqlLocks, SqlQueues, SqlRecords, SqlSteps
 from tenure.stores.sql.statement import Plan, Statement
@@ -45,6 +46,7 @@ class SqlStore:
         self.queues = SqlQueues(self.database, self._queue_changed)
         self.locks = SqlLocks(self.database)
         self.records = SqlRecords(self.database)
+        self.keys = SqlKeys(self.database)
         self.steps = SqlSteps(self.database)
         self._auto_migrate = auto_migrate
         self._checked = False

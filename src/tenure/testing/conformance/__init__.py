@@ -40,6 +40,7 @@ SUBJECTS = (
     "purge",
     "locks",
     "records",
+    "once",
 )
 Test = Callable[..., Any]
 
