@@ -9,7 +9,9 @@ FAILED = "api.failed"
 
 
 class Unbroken:
-    """Answers 500 and tells `api.failed`. The error goes on to the server, whose log has it all."""
+    """Answers 500 and tells `api.failed`. Where nobody listens the server's own log is told, which
+    costs the client its connection.
+    """
 
     def __init__(self, inner: Application, signals: Signals) -> None:
         self._inner = inner
@@ -33,6 +35,8 @@ class Unbroken:
             if not begun:
                 detail = "something went wrong here; the request id finds it in the log"
                 await problem(scope, send, 500, detail)
+            if begun or not self._signals.heard(FAILED):
+                raise
             self._signals.emit(
                 FAILED,
                 error=error,
@@ -41,4 +45,3 @@ class Unbroken:
                 request_id=note(scope, "request_id"),
                 correlation_id=note(scope, "correlation_id"),
             )
-            raise
