@@ -76,7 +76,7 @@ def test_metrics_for_everybody_need_a_token(shop: Shop) -> None:
 
 def test_a_worker_writes_json_lines(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TENURE_LOG_FORMAT", "json")
-    worker = shop.start("worker", "--app", "shop:app")
+    worker = shop.start("worker", "--app", "shop:app", "--processes", "2", "--metrics-port", "0")
     shop.run("enqueue", "boom", "--tenant", "acme", "--app", "shop:app")
     engine = shop.engine
     until(lambda: engine.get("1").state.final)
@@ -85,7 +85,9 @@ def test_a_worker_writes_json_lines(shop: Shop, monkeypatch: pytest.MonkeyPatch)
     told = [line for line in lines if line.get("job_id") == "1"]
     assert [line["level"] for line in told] == ["warning", "error"]
     assert all((line["kind"], line["tenant"]) == ("boom", "acme") for line in told)
-    assert lines[0]["event"].startswith("worker ")
+    said = [line["event"] for line in lines]
+    assert said[0].startswith("supervisor ")
+    assert len([one for one in said if one.startswith("metrics at http://127.0.0.1:")]) == 2
 
 
 def test_the_level_holds_for_plain_lines_too(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,6 +66,7 @@ def test_lines_of_handlers_know_their_job_too(app: Tenure) -> None:
 
     assert [(line["job_id"], line["correlation_id"]) for line in mine] == [("1", "order-42")] * 2
     assert (mine[0]["kind"], mine[0]["attempt"], mine[0]["amount"]) == ("chatty", 1, 3)
+    assert "tenant" not in mine[0]
 
 
 def test_a_request_without_a_job_has_its_correlation_id_in_the_lines(app: Tenure) -> None:

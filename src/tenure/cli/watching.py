@@ -38,18 +38,18 @@ def watching(
 ) -> Iterator[None]:
     """Tell what happens in this engine as long as the block lasts."""
     settings = WatchSettings()
+    voice = voice_of(settings, quiet=quiet)
     with ExitStack() as stack:
         stack.callback(configure_otel(engine))
-        tell(engine, settings, quiet)
+        Storyteller(voice, verbose=settings.log_level == "debug").listen(engine.signals)
         if metrics is not None:
             port = serve_metrics(engine, metrics, stack)
-            if not quiet:
-                say(Sentence("info", f"metrics at http://{metrics[0]}:{port}/metrics"))
+            voice(Sentence("info", f"metrics at http://{metrics[0]}:{port}/metrics"))
         yield
 
 
-def tell(engine: Tenure, settings: WatchSettings, quiet: bool) -> None:
-    """Sentences as they are, or as log lines in the format that the settings name."""
+def voice_of(settings: WatchSettings, *, quiet: bool = False) -> Say:
+    """Says sentences as they are, or as log lines in the format that the settings name."""
     voice: Say = say
     if settings.log_format is not LogFormat.PLAIN:
         require("structlog", "TENURE_LOG_FORMAT")
@@ -57,9 +57,7 @@ def tell(engine: Tenure, settings: WatchSettings, quiet: bool) -> None:
 
         logs.configure_logs(settings)
         voice = logs.voice(payloads=settings.log_payloads)
-    verbose = settings.log_level == "debug"
-    chosen = troubles_only(voice) if quiet else from_weight(voice, settings.log_level)
-    Storyteller(chosen, verbose=verbose).listen(engine.signals)
+    return troubles_only(voice) if quiet else from_weight(voice, settings.log_level)
 
 
 def serve_metrics(engine: Tenure, address: Address, stack: ExitStack) -> int:

@@ -21,13 +21,14 @@ from tenure.cli.watching import (
     MetricsPort,
     address,
     at,
-    say,
     serve_metrics,
+    voice_of,
     watching,
 )
 from tenure.core.errors import StoreUnavailable
 from tenure.engine import Tenure
 from tenure.watch.sentences import Sentence
+from tenure.watch.settings import WatchSettings
 
 LeaseSeconds = Annotated[
     float | None,
@@ -83,8 +84,8 @@ def worker(
 
     if code := apart(lambda: rehearse(order, processes)):
         raise typer.Exit(code)
-    if not quiet:
-        say(Sentence("info", f"supervisor {os.getpid()} starts {processes} worker processes"))
+    voice = voice_of(WatchSettings(), quiet=quiet)
+    voice(Sentence("info", f"supervisor {os.getpid()} starts {processes} worker processes"))
     raise typer.Exit(supervise(lambda place: errors.run(lambda: work(order, place)), processes))
 
 

@@ -77,8 +77,8 @@ def add_where(_: Any, __: str, event: Event) -> Event:
     """The job that runs here, and the correlation id; what the line says itself is kept."""
     job = current_job.get()
     if job is not None and "job_id" not in event:
-        for name, value in _job_fields(job.claimed).items():
-            event.setdefault(name, value)
+        known = _job_fields(job.claimed)
+        event.update({name: value for name, value in known.items() if value and name not in event})
     if "correlation_id" not in event and (found := correlation_id()) is not None:
         event["correlation_id"] = found
     return event
