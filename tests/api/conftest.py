@@ -13,7 +13,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from tenure import Tenure
+from tenure import RunningJob, Tenure
 from tenure.access import Keys, Permission
 from tenure.api import ApiSettings, create_api
 from tenure.api.serve import Server
@@ -49,6 +49,16 @@ def engine(tmp_path: Path) -> Iterator[Tenure]:
     made = Tenure(f"sqlite:///{tmp_path / 'jobs.db'}")
     yield made
     made.close()
+
+
+def add_report(engine: Tenure) -> None:
+    """A handler with a schedule."""
+
+    @engine.schedules.every(hours=1, name="hourly")
+    @engine.job("report")
+    def report(job: RunningJob, days: int = 1) -> None:
+        if days < 0:
+            raise ValueError("no such days")
 
 
 @pytest.fixture

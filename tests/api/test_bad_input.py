@@ -176,6 +176,14 @@ def test_a_list_that_cannot_be_is_refused(served: Served, query: str) -> None:
     assert [one["in"] for one in found["errors"]] == ["query"]  # type: ignore[attr-defined]
 
 
+def test_a_service_may_give_smaller_pages(serve: Serve) -> None:
+    served = serve(page_limit=2)
+    served.engine.enqueue_many([served.engine.new("x") for _ in range(3)])
+
+    assert len(served.get("/api/jobs").json()["items"]) == 2
+    check_problem(served.get("/api/jobs?pageSize=3"), 422, "bad-option")
+
+
 def test_a_cursor_that_was_changed_is_refused(served: Served) -> None:
     served.engine.enqueue_many([served.engine.new("x") for _ in range(3)])
     cursor = served.get("/api/jobs?pageSize=1").json()["next"]
@@ -197,6 +205,24 @@ def test_a_cursor_that_was_changed_is_refused(served: Served) -> None:
         check_problem(ask(wrong), 400, "invalid-cursor")
     other = served.get("/api/jobs", params={"kind": "x", "after": cursor})
     check_problem(other, 400, "invalid-cursor")
+
+
+def test_a_mistake_of_ours_is_a_500_without_details(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[dict[str, object]] = []
+    served.engine.signals.subscribe(lambda name, facts: heard.append(dict(facts)), "api.failed")
+
+    def broken() -> None:
+        raise ZeroDivisionError("the secret of the house")
+
+    monkeypatch.setattr(served.engine.insight, "queues", broken)
+    answer = served.get("/api/queues", headers={"x-correlation-id": "order-42"})
+
+    check_problem(answer, 500, "internal-server-error")
+    assert "secret" not in answer.text
+    assert [(one["path"], one["correlation_id"]) for one in heard] == [("/api/queues", "order-42")]
+    assert served.get("/v1/health/live").status_code == 200
 
 
 def raw(served: Served, head: bytes) -> bytes:

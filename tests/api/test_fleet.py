@@ -8,20 +8,15 @@ from typing import Any
 
 import pytest
 
-from tenure import RunningJob, State, Tenure, Worker
-from tests.api.conftest import Serve, Served
+from tenure import State, Tenure, Worker
+from tests.api.conftest import Serve, Served, add_report
 from tests.api.test_bad_input import check_problem
 from tests.support.until import until
 
 
 @pytest.fixture
 def engine(engine: Tenure) -> Tenure:
-    @engine.schedules.every(hours=1, name="hourly")
-    @engine.job("report")
-    def report(job: RunningJob, days: int = 1) -> None:
-        if days < 0:
-            raise ValueError("no such days")
-
+    add_report(engine)
     return engine
 
 

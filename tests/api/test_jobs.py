@@ -51,6 +51,14 @@ def test_a_job_is_added_with_all_that_can_be_said(served: Served) -> None:
     assert (job.enqueued_by or "").startswith("key:test:")
 
 
+@pytest.mark.parametrize("payload", [{"a": "one"}, {}, {"a": 1, "c": 2}, [1], None])
+def test_arguments_are_judged_where_the_handler_is_known(served: Served, payload: Any) -> None:
+    answer = served.post("/api/jobs", {"kind": "add", "payload": payload})
+
+    check_problem(answer, 422, "bad-arguments")
+    assert served.post("/api/jobs", {"kind": "other", "payload": payload}).status_code == 201
+
+
 def test_a_key_that_names_a_job_already(served: Served) -> None:
     first = add(served, key="one")
     second = served.post("/api/jobs", {"kind": "add", "payload": {"a": 1}, "key": "one"})

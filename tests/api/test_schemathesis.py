@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tenure import RunningJob, Tenure
+from tenure import Tenure
 from tenure.testing import run_until_idle
-from tests.api.conftest import Serve, Served
+from tests.api.conftest import Serve, Served, add_report
 
 CHECKS = (
     "not_a_server_error", "status_code_conformance", "content_type_conformance",
@@ -25,12 +25,7 @@ SOON = {"type": "integer", "minimum": 0, "maximum": 50}
 
 @pytest.fixture
 def engine(engine: Tenure) -> Tenure:
-    @engine.schedules.every(hours=1, name="hourly")
-    @engine.job("report")
-    def report(job: RunningJob, days: int = 1) -> None:
-        if days < 0:
-            raise ValueError("no such days")
-
+    add_report(engine)
     engine.schedules.synchronise()
     engine.enqueue_many([engine.new("report", {"days": n}) for n in (1, -1)])
     run_until_idle(engine)

@@ -13,6 +13,7 @@ from tenure.cli import errors
 from tenure.cli.apps import load_app
 from tenure.cli.engines import open_engine
 from tenure.cli.options import Database
+from tenure.cli.watching import watching
 from tenure.cli.worker import apart, check_store
 from tenure.core.errors import OptionError
 from tenure.engine import Tenure
@@ -78,8 +79,10 @@ def _serve(order: Order, listener: socket.socket) -> None:
     from tenure.api import create_api
     from tenure.api.serve import Server
 
-    made = create_api(_prepare(order), settings=order.settings)
-    Server(made, log_level="warning", access_log=False).run(sockets=[listener])
+    engine = _prepare(order)
+    with watching(engine):
+        made = create_api(engine, settings=order.settings)
+        Server(made, log_config=None, access_log=False).run(sockets=[listener])
 
 
 def _prepare(order: Order) -> Tenure:

@@ -9,7 +9,9 @@ FAILED = "api.failed"
 
 
 class Unbroken:
-    """Answers 500 and tells `api.failed`; where nobody listens, the server's own log is told."""
+    """Answers 500 and tells `api.failed`. Where nobody listens the server's own log is told, which
+    costs the client its connection.
+    """
 
     def __init__(self, inner: Application, signals: Signals) -> None:
         self._inner = inner

@@ -26,8 +26,10 @@ from tenure.api.shapes.jobs import (
     log_line,
     whole,
 )
+from tenure.codec import encode
 from tenure.core.errors import OptionError
 from tenure.core.job import DEAD_LETTERS, Job, State
+from tenure.engine import Tenure
 
 router = APIRouter(prefix="/api", tags=["jobs"])
 MOST_LINES = 5_000
@@ -59,6 +61,7 @@ def create_job(
     """Add one job. It is durable when this answers."""
     service = service_of(request)
     jobs = caller.jobs(service.engine)
+    _check_arguments(service.engine, job)
 
     def act(tx: Any) -> Answer:
         ref = jobs.enqueue(job.kind, job.payload, **{**job.options(), "tx": tx})
@@ -139,6 +142,14 @@ def reprioritise_job(
     return _moved(service, jobs.reprioritise(job_id, asked.priority))
 
 
+def _check_arguments(engine: Tenure, job: NewJobInput) -> None:
+    """Where this process knows the handler, it judges now; elsewhere a worker will."""
+    handler = engine.handlers.get(job.kind)
+    if handler is not None:
+        payload = {} if job.payload is None else job.payload
+        handler.unpack(encode(payload, engine.settings.payload_limit_bytes))
+
+
 def _moved(service: Service, job: Job) -> JobShape:
     """Those who watch hear of it."""
     service.hub.hint(job.id)
@@ -148,7 +159,7 @@ def _moved(service: Service, job: Job) -> JobShape:
 def _page(asked: ListInput, caller: Reader, request: Request, response: Response) -> JobPage:
     service = service_of(request)
     jobs = caller.jobs(service.engine)
-    limit = min(asked.page_size, service.settings.page_limit)
+    limit = asked.limit(service.settings.page_limit)
     after = unseal(asked.after, asked.question())
     page = jobs.page(asked.where(caller.whose(asked.user_id)), limit=limit, after=after)
     more = seal(page.next, asked.question())

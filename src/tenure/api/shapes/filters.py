@@ -9,11 +9,13 @@ from pydantic import ConfigDict, Field
 
 from tenure.api.shapes.shape import Input, When
 from tenure.api.shapes.words import CorrelationId, JobId, Key, Kind, Queue, Tenant, User
+from tenure.core.errors import OptionError
 from tenure.core.filter import JobFilter
 from tenure.core.job import Job, State
 from tenure.core.page import MAX_PAGE
 
 MANY = 100
+DEFAULT_PAGE = 50
 MOST_IDS = 1_000
 USER = "`me` is the caller; `all` and other users need the permission admin."
 
@@ -51,10 +53,16 @@ class FilterInput(Input):
 class ListInput(FilterInput):
     """A filter and a page."""
 
-    page_size: int = Field(default=50, ge=1, le=MAX_PAGE)
+    page_size: int = Field(default=DEFAULT_PAGE, ge=1, le=MAX_PAGE)
     after: str | None = Field(
         default=None, max_length=500, description="What `next` of the page before said."
     )
+
+    def limit(self, most: int) -> int:
+        """How many are shown; OptionError where that is more than this service gives."""
+        if self.page_size > most and "page_size" in self.model_fields_set:
+            raise OptionError(f"pageSize is at most {most} here, not {self.page_size}")
+        return min(self.page_size, most)
 
     def question(self) -> str:
         """What a cursor belongs to."""
