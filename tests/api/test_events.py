@@ -208,7 +208,7 @@ def test_a_slow_client_is_told_to_look_for_itself(
     def event(number: int, job: Job) -> clients.Event:
         return clients.Event(number, f"m{number}", job, f"f{number};".encode())
 
-    async def offer() -> tuple[bytes, bytes]:
+    async def offer() -> tuple[list[bytes], list[bytes]]:
         client = clients.AllClient(lambda job: True)
         client.offer([event(number, jobs[number]) for number in range(3)])
         client.offer([event(3, jobs[0])])
@@ -217,8 +217,8 @@ def test_a_slow_client_is_told_to_look_for_itself(
         return kept, client.take()
 
     kept, lost = asyncio.run(offer())
-    assert kept == b"f1;f2;f3;"
-    assert lost == b"id: m8\nevent: reset\ndata: {}\n\n"
+    assert kept == [b"f1;", b"f2;", b"f3;"]
+    assert lost == [b"id: m8\nevent: reset\ndata: {}\n\n"]
 
 
 def test_too_much_at_once_is_said_to_be_too_much(

@@ -84,11 +84,12 @@ class AllClient(Client):
         self._waiting, self._first = {}, frame("reset", number=mark)
         self.ring()
 
-    def take(self) -> bytes:
+    def take(self) -> list[bytes]:
         """What is to be sent now; in the order of numbers, for that is the order of the dict."""
-        frames = [self._first, *(event.frame for event in self._waiting.values())]
+        frames = [self._first] if self._first else []
+        frames += [event.frame for event in self._waiting.values()]
         self._waiting, self._first = {}, b""
-        return b"".join(frames)
+        return frames
 
 
 class JobClient(Client):
@@ -114,10 +115,10 @@ class JobClient(Client):
         latest = self._latest
         return latest is not None and latest.job.state.final and not self._has_news(latest)
 
-    def take(self) -> bytes:
+    def take(self) -> list[bytes]:
         """What is to be sent now."""
         if (news := self._latest) is None:
-            return b""
+            return []
         frames = []
         for line in news.lines[self._lines :]:
             self._lines += 1
@@ -125,7 +126,7 @@ class JobClient(Client):
         if (now := _digest(news.job)) != self._face:
             self._face = now
             frames.append(frame("job", light(news.job), self._number()))
-        return b"".join(frames)
+        return frames
 
     def _has_news(self, news: JobNews) -> bool:
         return len(news.lines) > self._lines or _digest(news.job) != self._face

@@ -11,6 +11,7 @@ from tenure.api.events.frames import PING, RETRY, frame
 from tenure.api.events.hub import Hub
 
 END = frame("end")
+AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,10 @@ async def _parts(client: AllClient | JobClient, pace: Pace) -> AsyncIterator[byt
     yield RETRY
     while not client.closed and (left := deadline - time.monotonic()) > 0:
         came = await client.news(min(pace.heartbeat_seconds, left))
-        if part := client.take():
-            yield part
-        elif not came:
+        frames = client.take()
+        for start in range(0, len(frames), AT_ONCE):  # what a slow client has not read stays small
+            yield b"".join(frames[start : start + AT_ONCE])
+        if not came and not frames:
             yield PING
         if isinstance(client, JobClient) and client.over:
             yield END
