@@ -20,8 +20,7 @@ def attempts_counted_late() -> None:
     """A job that kills its worker never runs out of attempts."""
     change(
         {
-            "claim_take": ("attempt = attempt + 1, ", ""),
-            "claim_again": ("attempt = attempt + 1, ", ""),
+            "as_claimed": ("attempt = attempt + 1, ", ""),
             "settle_jobs": ("attempt = attempt - s.refund", "attempt = attempt + 1 - s.refund"),
         }
     )
@@ -34,7 +33,7 @@ def leases_never_reclaimed() -> None:
 
 def takeover_keeps_the_fence() -> None:
     """The new holder cannot be told from the old one."""
-    change({"claim_again": ("fence = fence + 1, ", "")})
+    change({"claim_again": ("{as_claimed}", "{as_claimed}, fence = fence")})
 
 
 def refusal_ignored() -> None:
@@ -80,7 +79,7 @@ MUTANTS: dict[str, Callable[[], None]] = {
 
 
 def change(swaps: dict[str, tuple[str, str]]) -> None:
-    """Change the text of named queries as they are loaded."""
+    """Change the text of named queries and fragments as they are loaded."""
     read = queries.read_sql
 
     def read_changed(package: str) -> dict[str, str]:
@@ -93,7 +92,8 @@ def change(swaps: dict[str, tuple[str, str]]) -> None:
 
 
 def _swap(texts: dict[str, str], name: str, old: str, new: str) -> dict[str, str]:
-    section = re.compile(rf"(?<=^-- name: {name}\n).*?(?=^-- (?:name|fragment): |\Z)", re.M | re.S)
+    begins = rf"(?:(?<=^-- name: {name}\n)|(?<=^-- fragment: {name}\n))"
+    section = re.compile(rf"{begins}.*?(?=^-- (?:name|fragment): |\Z)", re.M | re.S)
     for file, text in texts.items():
         found = section.search(text)
         if found and old in found[0]:
