@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Annotated
 
 import typer
 
+from tenure.cli.api import Host, Port, check_installed, settings_of
 from tenure.cli.apps import load_app
+from tenure.cli.listening import bound
 from tenure.cli.options import Database
+from tenure.cli.up_crew import crew
 from tenure.cli.watching import watching
 from tenure.cli.worker import Order, apart, check_store
 from tenure.core.errors import UsageError
 from tenure.engine import Tenure
 
 SAMPLE_APP = "tenure.cli.demo_app:app"
-NEEDED = ("fastapi", "uvicorn", "jwt")
-
-
-class ServiceMissing(UsageError):
-    """The packages of the HTTP service are not installed."""
-
-    code = "service_missing"
-
-    def __init__(self) -> None:
-        super().__init__("the HTTP service is an extra: pip install 'tenure[service]'")
 
 
 class NoSample(UsageError):
@@ -43,15 +35,8 @@ def up(
                      help="Where the app is: shop.jobs:app. [default: a small sample app]"),
     ] = None,
     database: Database = None,
-    host: Annotated[
-        str | None,
-        typer.Option("--host", metavar="HOST", help="Where to listen. [default: 127.0.0.1]"),
-    ] = None,
-    port: Annotated[
-        int | None,
-        typer.Option("--port", metavar="PORT", min=0, max=65_535,
-                     help="0 takes any that is free. [default: 8000]"),
-    ] = None,
+    host: Host = None,
+    port: Port = None,
     workers: Annotated[
         int,
         typer.Option("--workers", metavar="N", min=0, max=512,
@@ -64,28 +49,21 @@ def up(
 
     Ctrl-C stops it: running jobs may finish. A second one gives them back at once.
     """
-    if not all(map(find_spec, NEEDED)):
-        raise ServiceMissing
+    check_installed()
     if demo and app is not None:
         raise NoSample(app)
-    # Here, because these need the extra, and cost other commands a second of start-up.
-    from tenure.api import ApiSettings
-    from tenure.cli.listening import bound
-    from tenure.cli.up_crew import crew
-
     order = Order(app=app or SAMPLE_APP, database=database, concurrency=None,
                   lease_seconds=None, queues=[], quiet=False)  # fmt: skip
-    settings = ApiSettings()
-    named = host or settings.host
-    if workers and (code := apart(lambda: prepare(order, named))):
+    settings = settings_of(host=host, port=port)
+    if workers and (code := apart(lambda: prepare(order, settings.host))):
         raise typer.Exit(code)
     with (
-        bound(named, settings.port if port is None else port) as listening,
+        bound(settings.host, settings.port) as listening,
         crew(order, workers, listening) as beside,
     ):
         from tenure.cli.up_server import serve
 
-        engine = prepare(order, named)
+        engine = prepare(order, settings.host)
         if demo:
             add_sample(engine)
         with watching(engine, quiet=False, metrics=None):

@@ -12,9 +12,9 @@ export class Overview {
 
   async refresh() {
     const ready = await get("/v1/health/ready").catch((problem) => problem);
-    if (!this.person.site) {
+    by("queues").hidden = !this.person.site;
+    if (ready instanceof Error || !this.person.site) {
       this.drawHealth(ready, null);
-      by("queues").hidden = true;
       return;
     }
     const [queues, workers, stats] = await Promise.all([
