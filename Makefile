@@ -12,8 +12,8 @@ help: ## Show this list
 setup: ## Create .venv with every extra; quick when nothing changed
 	@tools/setup.sh
 
-up: setup ## Start the demo
-	@$(BIN)/tenure demo
+up: setup ## Start API, page and worker with sample jobs (ARGS="--port 8001")
+	@$(BIN)/tenure up --demo $(ARGS)
 
 test: setup system-packages check ## Run the checks, then all tests (ARGS="-k lease" narrows them)
 	@$(BIN)/python -m pytest $(ARGS)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The servers that the tests start for themselves, and promtool, which checks the alert rules.
 # Silent when nothing is missing.
+# The servers and the browser that the tests start for themselves. Silent when nothing is missing.
 # A server named by TENURE_TEST_POSTGRES, _MYSQL or _RABBITMQ is not needed here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -33,12 +34,22 @@ has_promtool() {
     command -v promtool >/dev/null
 }
 
+# The browser of the page's tests: 96 MB to fetch, 306 MB on disk.
+has_chromium() {
+    local program
+    for program in chromium-headless-shell chromium google-chrome; do
+        command -v "$program" >/dev/null && return
+    done
+    return 1
+}
+
 find_missing() {
     missing=()
     has_postgres || missing+=(postgresql)
     has_mariadb || missing+=(mariadb-server)
     has_rabbitmq || missing+=(rabbitmq-server)
     has_promtool || missing+=(prometheus)
+    has_chromium || missing+=(chromium-headless-shell)
 }
 
 find_missing
@@ -47,13 +58,15 @@ if ./apt-install.sh "${missing[@]}"; then find_missing; fi
 [ "${#missing[@]}" -eq 0 ] && exit 0
 
 {
-    echo "The tests start servers of their own, and these are missing:"
+    echo "The tests start servers and a browser of their own, and these are missing:"
     for package in "${missing[@]}"; do
         case $package in
             postgresql) echo "  PostgreSQL $OLDEST_POSTGRES or newer   apt-get install postgresql" ;;
             mariadb-server) echo "  MariaDB                  apt-get install mariadb-server" ;;
             prometheus) echo "  promtool                 apt-get install prometheus" ;;
             rabbitmq-server) echo "  RabbitMQ                 apt-get install rabbitmq-server" ;;
+            chromium-headless-shell)
+                echo "  Chromium                 apt-get install chromium-headless-shell" ;;
         esac
     done
     echo "Or name running servers in TENURE_TEST_POSTGRES, TENURE_TEST_MYSQL and TENURE_TEST_RABBITMQ."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bench.figures import drain, enqueue
+from bench.figures.api import api
 from bench.figures.bloat import bloat
 from bench.figures.blocked import blocked
 from bench.figures.fairness import fairness
@@ -44,4 +45,5 @@ FIGURES: dict[str, Callable[[Scale], Result]] = {
     "limits": limits,
     "punctual": punctual,
     "scrape": scrape,
+    "api": api,
 }

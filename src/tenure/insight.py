@@ -134,26 +134,30 @@ class Insight:
         return [depth for depth in waiting if (depth.queue, depth.kind) not in taken]
 
     def why(self, job: Job) -> Why:
-        """The one reason why it is not running. Only a job that waits needs more than its row."""
+        """The one reason why it is not running. Only a due job needs more than its row."""
         if job.state.final and job.finished_at is not None:
             return why(job, Facts(now=job.finished_at))
-        if job.state is not State.QUEUED:
-            return why(job, Facts(now=self._store.now()))
+        now = self._store.now()
+        if job.state is not State.QUEUED or job.hold or job.run_at > now:
+            head = self._store.queues.head(job) if job.hold & Hold.ORDER else None
+            return why(job, Facts(now=now, head=head))
+        return why(job, self._around(job, now))
+
+    def _around(self, job: Job, now: datetime) -> Facts:
+        """Of a due job: who could take it, and what is before it."""
         queues = self._store.queues
         alive = [worker for worker in self.workers() if worker.alive]
         paused = {queue.name: queue.by or "somebody" for queue in queues.list() if queue.paused}
         cap = Tenants(self._store).caps().get(job.tenant)
-        facts = Facts(
-            now=self._store.now(),
+        return Facts(
+            now=now,
             paused_by=paused.get(job.queue),
             workers=len(alive),
             knows_kind=any(job.queue in one.queues and job.kind in one.kinds for one in alive),
-            ahead=0 if job.hold else queues.ahead(job),
-            head=queues.head(job) if job.hold & Hold.ORDER else None,
+            ahead=queues.ahead(job),
             cap=cap,
             running=0 if cap is None else queues.running(job.tenant),
         )
-        return why(job, facts)
 
     def overdue(self, grace_seconds: float) -> int:
         """Running jobs whose lease ran out long enough ago that somebody should have noticed."""

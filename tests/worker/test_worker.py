@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tenure import OptionError, RunningJob, Settings, State, Steps, Tenure, Worker
+from tenure import Job, JobRef, OptionError, RunningJob, Settings, State, Steps, Tenure, Worker
 from tenure.testing import run_until_idle
 from tests.support.until import until
 
@@ -205,13 +205,29 @@ def test_a_worker_that_hurries_gives_its_jobs_back_unspent(app: Tenure) -> None:
         started.set()
         await asyncio.sleep(3600)
 
+    job = after_a_hurried_stop(app, handler.enqueue(), started)
+
+    assert (job.state, job.attempt, job.refunds) == (State.QUEUED, 0, 1)
+    assert [line.entry for line in app.insight.history(job)] == ["released"]
+
+
+def test_a_thread_that_saw_the_hurry_and_left_off_is_given_back(app: Tenure) -> None:
+    started = threading.Event()
+
+    @app.job("x")
+    def handler(job: RunningJob) -> None:
+        started.set()
+        until(lambda: job.canceled)
+
+    job = after_a_hurried_stop(app, handler.enqueue(), started)
+
+    assert (job.state, job.attempt, job.refunds) == (State.QUEUED, 0, 1)
+
+
+def after_a_hurried_stop(app: Tenure, ref: JobRef, started: threading.Event) -> Job:
     worker = Worker(app)
     with worker:
-        ref = handler.enqueue()
         started.wait(20)
         worker.stop()
         worker.stop()
-
-    job = app.get(ref)
-    assert (job.state, job.attempt, job.refunds) == (State.QUEUED, 0, 1)
-    assert [line.entry for line in app.insight.history(job)] == ["released"]
+    return app.get(ref)

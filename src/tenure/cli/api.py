@@ -12,6 +12,7 @@ import typer
 from tenure.cli import errors
 from tenure.cli.apps import load_app
 from tenure.cli.engines import open_engine
+from tenure.cli.listening import base_url, bound
 from tenure.cli.options import Database
 from tenure.cli.watching import watching
 from tenure.cli.worker import apart, check_store
@@ -21,7 +22,6 @@ from tenure.engine import Tenure
 if TYPE_CHECKING:
     from tenure.api.settings import ApiSettings
 
-BACKLOG = 2_048
 AppToServe = Annotated[
     str | None,
     typer.Option("--app", metavar="MODULE:OBJECT",
@@ -58,30 +58,37 @@ def api(
     openapi: ShowDocument = False,
 ) -> None:
     """Serve the HTTP API until SIGTERM or SIGINT."""
-    _check_installed()
+    check_installed()
     if openapi:
         typer.echo(_document(), nl=False)
         return
-    order = Order(app=app, database=database, settings=_settings(host=host, port=port))
+    order = Order(app=app, database=database, settings=settings_of(host=host, port=port))
     if code := apart(lambda: _prepare(order)):  # nothing is open here when children are made
         raise typer.Exit(code)
-    listener = _listen(order.settings)
-    typer.echo(f"serving {_address(listener)} (pid {os.getpid()}); /openapi.json tells the routes")
+    with bound(order.settings.host, order.settings.port) as listener:
+        address = base_url(listener)
+        typer.echo(f"serving {address} (pid {os.getpid()}); /openapi.json tells the routes")
+        raise typer.Exit(_serve_all(order, listener, workers))
+
+
+def _serve_all(order: Order, listener: socket.socket, workers: int) -> int:
     if workers == 1:
         _serve(order, listener)
-        return
+        return errors.FINE
     from tenure.worker.supervisor import supervise
 
-    raise typer.Exit(supervise(lambda _: errors.run(lambda: _serve(order, listener)), workers))
+    return supervise(lambda _: errors.run(lambda: _serve(order, listener)), workers)
 
 
 def _serve(order: Order, listener: socket.socket) -> None:
     from tenure.api import create_api
     from tenure.api.serve import Server
+    from tenure.dashboard import install_page
 
     engine = _prepare(order)
     with watching(engine):
         made = create_api(engine, settings=order.settings)
+        install_page(made)
         Server(made, log_config=None, access_log=False).run(sockets=[listener])
 
 
@@ -95,24 +102,11 @@ def _prepare(order: Order) -> Tenure:
     return engine
 
 
-def _settings(**given: Any) -> ApiSettings:
+def settings_of(**given: Any) -> ApiSettings:
+    """From the environment, but for what the command line says."""
     from tenure.api.settings import ApiSettings
 
     return ApiSettings(**{name: value for name, value in given.items() if value is not None})
-
-
-def _listen(settings: ApiSettings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    try:
-        return socket.create_server((settings.host, settings.port), family=family, backlog=BACKLOG)
-    except OSError as error:
-        place = f"{settings.host}:{settings.port}"
-        raise OptionError(f"cannot listen on {place}: {error.strerror or error}") from error
-
-
-def _address(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _document() -> str:
@@ -122,7 +116,8 @@ def _document() -> str:
     return as_text(document(create_api(Tenure("sqlite:///tenure.db"))))
 
 
-def _check_installed() -> None:
+def check_installed() -> None:
+    """OptionError where the extra is missing."""
     try:
         import fastapi
         import uvicorn

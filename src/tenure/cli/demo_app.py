@@ -21,13 +21,15 @@ async def mail(job: RunningJob, to: str) -> dict[str, str]:
 
 
 @app.job("demo.report", queue="slow")
-def report(job: RunningJob, seconds: float) -> str:
-    """Slow: works in a thread and says how far it is."""
-    for step in range(4):
-        job.progress(step / 4, f"page {step + 1} of 4")
-        time.sleep(seconds / 4)
+def report(job: RunningJob, seconds: float, pages: int = 4) -> str | None:
+    """Slow: works in a thread, says how far it is, and stops when it is cancelled."""
+    for page in range(pages):
+        job.progress(page / pages, f"page {page + 1} of {pages}")
+        time.sleep(seconds / pages)
+        if job.canceled:
+            return None
     job.log("the report is printed")
-    return "4 pages"
+    return f"{pages} pages"
 
 
 @app.job("demo.flaky", retry=Steps(0.3, 0.6))

@@ -26,6 +26,7 @@ from tenure.cli.queues import queues
 from tenure.cli.schedules import schedules
 from tenure.cli.tenants import tenants
 from tenure.cli.tick import tick
+from tenure.cli.up import up
 from tenure.cli.worker import worker
 from tenure.cli.workers import workers
 
@@ -59,7 +60,7 @@ def root(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-for command in (worker, api, enqueue, tick, migrate, move, workers, doctor, audit, demo):
+for command in (up, worker, api, enqueue, tick, migrate, move, workers, doctor, audit, demo):
     app.command(command.__name__)(command)
 app.add_typer(jobs, name="jobs")
 app.add_typer(queues, name="queues")

@@ -126,14 +126,20 @@ def check_store(engine: Tenure) -> None:
 
 def apart(step: Callable[[], object]) -> int:
     """Try a step in a child process: a supervisor imports no app and opens no store."""
+    return os.waitstatus_to_exitcode(os.waitpid(begin_apart(step), 0)[1])
+
+
+def begin_apart(step: Callable[[], object]) -> int:
+    """A child process that ends when the step does, with its exit code; the child's id."""
     sys.stdout.flush()
     if pid := os.fork():
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        return pid
     code = 1
     try:
-        code = errors.run(lambda: step() and None)
+        code = errors.run(step)
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
+        sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

@@ -160,6 +160,8 @@ def _after_return(run: Run, value: Any) -> Ending | None:
         return TimedOut(run.handler.options.timeout)
     if job.stop_reason == CANCEL and job.noticed and value is None:
         return Cancel("canceled")
+    if job.stop_reason == SHUTDOWN and job.noticed and value is None:
+        return Released()
     if value is None:
         return NOTHING
     try:
