@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, TypedDict, cast
 
@@ -38,6 +38,8 @@ LENGTHS = {
 REQUIRED = tuple(LENGTHS.keys() - {"tenant", "owner", "correlation_id", "trace", "enqueued_by"})
 AFTER_AT_MOST = 1_000
 ID = re.compile("[0-9]{1,18}")
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST = datetime(9998, 12, 31, tzinfo=UTC)
 FORBIDDEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 
 
@@ -255,6 +257,8 @@ def _seconds(name: str, value: object) -> float:
 def _moment(name: str, value: object) -> datetime:
     if not isinstance(value, datetime) or value.tzinfo is None:
         raise OptionError(f"{name} must be a datetime with a time zone, not {value!r}")
+    if not EARLIEST <= value <= LATEST:
+        raise OptionError(f"{name} must lie between the years 1970 and 9998, not {value!r}")
     return value
 
 

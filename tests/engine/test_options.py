@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -78,3 +78,10 @@ def test_good_options_arrive_on_the_row(app: Tenure) -> None:
         3, "c-1", "00-abc", "api",
     )  # fmt: skip
     assert job.arguments == {"to": "a@example.org"}
+
+
+@pytest.mark.parametrize("year", [1, 1969, 9999])
+def test_a_moment_that_not_every_database_can_tell_again_is_refused(app: Tenure, year: int) -> None:
+    ahead = timezone(timedelta(hours=14))
+    with pytest.raises(OptionError, match="run_at must lie between the years 1970 and 9998"):
+        app.enqueue("work", run_at=datetime(year, 6, 1, tzinfo=ahead))

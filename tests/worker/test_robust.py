@@ -6,6 +6,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -26,6 +27,7 @@ from tenure import (
 from tenure.stores.contract import LogLine
 from tenure.testing import run_until_idle
 from tenure.worker.settings import WorkerSettings
+from tests.support.until import until
 
 
 class Mute(Exception):
@@ -196,3 +198,19 @@ def test_a_slot_is_never_waited_for_while_a_thread_could_be_started(app: Tenure)
         sys.setswitchinterval(before)
 
     assert app.insight.counts() == {State.SUCCEEDED: 200}
+
+
+def test_a_cancel_does_not_wait_for_the_next_renewal(tmp_path: Path) -> None:
+    settings = Settings(lease_seconds=3_600, renew_seconds=1_200)
+    app = Tenure(f"sqlite:///{tmp_path / 'patient.db'}", settings=settings)
+
+    @app.job("long")
+    async def long(job: RunningJob) -> None:
+        await asyncio.Event().wait()
+
+    job = long.enqueue()
+    with Worker(app):
+        until(lambda: app.get(job).state is State.RUNNING)
+        app.cancel(job)
+        until(lambda: app.get(job).state is State.CANCELED)
+    app.close()

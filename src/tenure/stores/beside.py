@@ -97,6 +97,10 @@ class QueueStore(Protocol):
         """The job at the head of its ordering key."""
         ...
 
+    def canceled(self, job_ids: Sequence[str]) -> frozenset[str]:
+        """Which of these running jobs are asked to stop."""
+        ...
+
     def running(self, tenant: str) -> int:
         """How many jobs of a tenant run, under leases that are alive."""
         ...

@@ -13,7 +13,7 @@ from typing import Any
 
 from tenure.core.errors import StoreError
 from tenure.core.signals import Signals
-from tenure.stores.contract import JobStore, Report
+from tenure.stores.contract import Report, Store
 from tenure.worker.news import write_news
 from tenure.worker.run import CANCEL, LOST, Run
 
@@ -27,14 +27,14 @@ Tell = Callable[[Run, str], None]
 class Heartbeat:
     """`held` is the worker's record of what it holds; `tell(run, reason)` is called from here."""
 
-    def __init__(
-        self, jobs: JobStore, signals: Signals, held: Mapping[str, Run], tell: Tell
-    ) -> None:
-        self._jobs = jobs
+    def __init__(self, store: Store, signals: Signals, held: Mapping[str, Run], tell: Tell) -> None:
+        self._jobs = store.jobs
+        self._canceled = store.queues.canceled
         self._signals = signals
         self._held = held
         self._tell = tell
         self._unsent: list[Report] = []
+        self._lasting: set[Run] = set()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._loop, name="tenure-heartbeat", daemon=True)
         self.lease_seconds = 60.0
@@ -62,6 +62,7 @@ class Heartbeat:
                 next_beat = time.monotonic() + self.every
                 self._guard(self.beat)
             self._guard(self._report)
+            self._guard(self._ask_for_cancels)
             if self.sign_in is not None and time.monotonic() >= next_sign:
                 next_sign = time.monotonic() + SIGN_EVERY
                 self._guard(self.sign_in)
@@ -87,9 +88,22 @@ class Heartbeat:
                 self._lose(run)
                 continue
             run.trusted_until = self.trusted_until(sent)
-            if run.claimed.id in answer.cancel and not run.cancel_told:
-                run.cancel_told = True
-                self._tell(run, CANCEL)
+            if run.claimed.id in answer.cancel:
+                self._cancel(run)
+
+    def _ask_for_cancels(self) -> None:
+        """Of runs that were there a second ago: who asked one to stop need not wait for a beat."""
+        held = set(self._snapshot())
+        lasting, self._lasting = held & self._lasting, held
+        asked = self._canceled([run.claimed.id for run in lasting if not run.cancel_told])
+        for run in lasting:
+            if run.claimed.id in asked:
+                self._cancel(run)
+
+    def _cancel(self, run: Run) -> None:
+        if not run.cancel_told:
+            run.cancel_told = True
+            self._tell(run, CANCEL)
 
     def _snapshot(self) -> list[Run]:
         """What needs its lease; copied in one step, as the loop goes on. A handler that settled for

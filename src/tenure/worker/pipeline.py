@@ -53,7 +53,7 @@ class Pipeline:
         self._threads = Threads(slots.total)
         self._processes = Processes(Threads(slots.total, "tenure-process"))
         self._held: dict[str, Run] = {}
-        self.heartbeat = Heartbeat(app.store.jobs, app.signals, self._held, self._tell)
+        self.heartbeat = Heartbeat(app.store, app.signals, self._held, self._tell)
         self.heartbeat.lease_seconds = scope.lease_seconds
         self.heartbeat.every = scope.renew_every
         self._changed = asyncio.Event()

@@ -134,3 +134,8 @@ SELECT count(*) FROM (
 SELECT id, state FROM tenure_jobs FORCE INDEX (tenure_jobs_order)
 WHERE tenant = :tenant AND order_live = :ordering_key AND hold & 1 = 0 AND (state IN (0, 1) OR chained & 2 = 0)
 ORDER BY id LIMIT 1
+
+-- name: cancel_requests
+-- Those of these running jobs that are asked to stop.
+SELECT id FROM tenure_jobs FORCE INDEX (PRIMARY)
+WHERE id IN :ids AND state = 1 AND cancel_requested = 1

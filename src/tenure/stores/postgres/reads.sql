@@ -132,3 +132,8 @@ SELECT id, state FROM tenure_jobs
 WHERE tenant = :tenant::text AND ordering_key = :ordering_key::text AND ordering_key IS NOT NULL
     AND state IN (0, 1, 3, 4) AND hold & 1 = 0 AND (state IN (0, 1) OR chained & 2 = 0)
 ORDER BY id LIMIT 1
+
+-- name: cancel_requests
+-- Those of these running jobs that are asked to stop.
+SELECT id FROM tenure_jobs
+WHERE id = ANY(ARRAY(SELECT unnest(:ids::bigint[]))) AND state + 0 = 1 AND cancel_requested = 1

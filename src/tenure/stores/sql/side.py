@@ -122,6 +122,13 @@ class SqlQueues:
         found = self._database.read(Statement("order_head", values))
         return (str(found[0][0]), rows.STATES[found[0][1]]) if found else None
 
+    def canceled(self, job_ids: Sequence[str]) -> frozenset[str]:
+        """By their ids."""
+        if not job_ids:
+            return frozenset()
+        asked = Statement("cancel_requests", {"ids": sorted(map(int, job_ids))})
+        return frozenset(str(row[0]) for row in self._database.read(asked))
+
     def running(self, tenant: str) -> int:
         """Under live leases."""
         found = self._database.read(Statement("running_of_tenants", {"tenants": [tenant]}))

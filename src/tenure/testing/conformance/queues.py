@@ -11,6 +11,7 @@ from tenure.testing.conformance.promise import needs
 from tenure.testing.conformance.steps import (
     add_job,
     add_jobs,
+    cancel,
     claim_all,
     claim_ids,
     finished_job,
@@ -143,3 +144,11 @@ def test_overdue_counts_leases_that_nobody_took_up(store: Store, tempo: Tempo) -
 
     assert store.queues.overdue(tempo.seconds(10)) == 2
     assert store.queues.overdue(tempo.hour) == 0
+
+
+def test_running_jobs_that_are_asked_to_stop_are_named(store: Store) -> None:
+    stopped, other, waiting = start_job(store).id, start_job(store).id, add_job(store)
+    cancel(store, stopped)
+
+    assert store.queues.canceled([stopped, other, waiting]) == {stopped}
+    assert store.queues.canceled([]) == frozenset()
