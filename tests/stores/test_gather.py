@@ -199,6 +199,7 @@ def test_a_stopped_writer_strands_nobody(app: Tenure) -> None:
 
 @pytest.mark.parametrize("dialect", ["postgres"], indirect=True)
 def test_ctrl_c_in_the_main_thread_is_nobody_elses_concern(app: Tenure) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     app.enqueue("warm")
     with ThreadPoolExecutor(8) as pool:
         with nobody_can_write(app):

@@ -17,7 +17,7 @@ from tenure.core.failure import Failure
 from tenure.core.job import State
 from tenure.core.lease import Lease, Recovery, recover
 from tenure.core.settlement import Settlement
-from tenure.core.shares import Lane, Take, by_priority
+from tenure.core.shares import MANY, Lane, Take, by_priority
 from tenure.stores.contract import Claim, ClaimRequest
 from tenure.stores.sql import chain, rows
 from tenure.stores.sql.free import Free, free_for
@@ -31,6 +31,7 @@ RECOVERED_AT_ONCE = 100
 EXPIRED_AT_ONCE = 100
 LANES_AT_ONCE = 512
 LOOKS = 4
+NEARLY = 0.75
 LOOK_COLUMNS = ("queue", "after_priority", "after_tenant")
 GAP_COLUMNS = ("queue", "priority", "from_tenant", "to_tenant")
 LEVEL_COLUMNS = ("queue", "above", "below")
@@ -227,12 +228,15 @@ def _expire(ended: Ended) -> Plan[None]:
 
 
 def _take(request: ClaimRequest, lanes: list[Lane], free: Free, memory: Memory) -> Plan[Rows]:
-    """Level by level, best priority first, until the slots are full."""
+    """Level by level, best priority first, until the slots are full; among very many lanes, nearly
+    full: each further round is a statement for what a few of them did not have.
+    """
     taken: Rows = []
     if request.shard is not None:
         lanes = [lane for lane in lanes if request.may_take(lane.tenant)]
+    enough = free.total * NEARLY if len(lanes) > MANY else free.total
     for level in by_priority(lanes):
-        while level and (takes := _shares(request, level, free, memory)):
+        while level and len(taken) < enough and (takes := _shares(request, level, free, memory)):
             got = yield from _take_shares(request, takes, memory)
             level = _which_may_have_more(request, level, takes, got, free, memory)
             taken += got

@@ -21,6 +21,11 @@ class Free:
     def __bool__(self) -> bool:
         return bool(self.slots)
 
+    @property
+    def total(self) -> int:
+        """All free slots."""
+        return sum(self.slots.values())
+
     def has(self, tenant: str) -> bool:
         """Whether this tenant may have one more running."""
         return self.tenants.get(tenant, 1) > 0

@@ -173,12 +173,15 @@ def test_a_tenant_with_one_job_does_not_wait_behind_anothers_many(store: Store) 
 
 @promise(9)
 def test_hundreds_of_tenants_all_get_their_turn(store: Store) -> None:
-    for _ in range(2):
-        add(store, *[NewJob(kind="work", tenant=f"t{number:03}") for number in range(600)])
+    for _ in range(8):
+        add(store, *[NewJob(kind="work", tenant=f"t{number:03}") for number in range(300)])
 
-    first = [job.tenant for _ in range(6) for job in claim_all(store, slots=100)]
+    had: Counter[str] = Counter()
+    while had.total() < 1_200:
+        had.update(job.tenant for job in claim_all(store, slots=100))
 
-    assert len(set(first)) == 600
+    assert sum(count >= 4 for count in had.values()) >= 290
+    assert max(had.values()) <= 8
 
 
 @promise(8)
