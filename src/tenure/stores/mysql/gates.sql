@@ -5,6 +5,13 @@
 -- Under which key of its kind this job is limited.
 UPDATE tenure_jobs FORCE INDEX (PRIMARY) SET limit_key = :gate WHERE id = :id
 
+-- name: charge_gate
+-- So many more run, where that is surely within the limit: `running` is at least what runs.
+SELECT 1, running + :jobs FROM tenure_gates FORCE INDEX (PRIMARY)
+WHERE name = :gate AND running + :jobs <= :most FOR UPDATE;
+UPDATE tenure_gates FORCE INDEX (PRIMARY) SET running = running + :jobs
+WHERE name = :gate AND running + :jobs <= :most
+
 -- name: lock_gates
 -- Until the end of the transaction nobody else lets a job in here.
 SELECT name, tokens, refilled_at FROM tenure_gates FORCE INDEX (PRIMARY)
@@ -22,10 +29,11 @@ ON DUPLICATE KEY UPDATE name = tenure_gates.name
 SELECT :gate, count(*), {now} FROM tenure_jobs FORCE INDEX (tenure_jobs_counted)
 WHERE counted_at_gate >= :gate AND counted_at_gate < :behind AND lease_until >= {now}
 
--- name: spend_tokens
+-- name: note_gates
 -- each
+-- What runs now, and the tokens that are left.
 UPDATE tenure_gates FORCE INDEX (PRIMARY)
-SET tokens = :tokens, refilled_at = :refilled_at, full_at = :full_at
+SET running = :running, tokens = :tokens, refilled_at = :refilled_at, full_at = :full_at
 WHERE name = :gate
 
 -- name: park_jobs

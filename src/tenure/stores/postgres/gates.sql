@@ -6,6 +6,12 @@ UPDATE tenure_jobs j SET limit_key = r.gate
 FROM unnest(:id::bigint[], :gate::text[]) AS r (id, gate)
 WHERE j.id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) AND j.id = r.id
 
+-- name: charge_gate
+-- So many more run, where that is surely within the limit: `running` is at least what runs.
+UPDATE tenure_gates SET running = running + :jobs::bigint
+WHERE name = :gate::text AND running + :jobs::bigint <= :most::bigint
+RETURNING running
+
 -- name: lock_gates
 -- Until the end of the transaction nobody else lets a job in here.
 SELECT name, tokens, refilled_at FROM tenure_gates WHERE name = ANY(:gates::text[])
@@ -27,10 +33,13 @@ FROM (
     SELECT * FROM unnest(:gate::text[], :behind::text[]) LIMIT cardinality(:gate::text[])
 ) AS r (gate, behind)
 
--- name: spend_tokens
-UPDATE tenure_gates g SET tokens = r.tokens, refilled_at = r.refilled_at, full_at = r.full_at
-FROM unnest(:gate::text[], :tokens::float8[], :refilled_at::bigint[], :full_at::bigint[])
-    AS r (gate, tokens, refilled_at, full_at)
+-- name: note_gates
+-- What runs now, and the tokens that are left.
+UPDATE tenure_gates g SET running = r.running, tokens = r.tokens, refilled_at = r.refilled_at,
+    full_at = r.full_at
+FROM unnest(:gate::text[], :running::bigint[], :tokens::float8[], :refilled_at::bigint[],
+        :full_at::bigint[])
+    AS r (gate, running, tokens, refilled_at, full_at)
 WHERE g.name = r.gate
 
 -- name: park_jobs

@@ -169,7 +169,8 @@ def _answer(
     passed = Passed(taken)
     if request.limits:
         passed = yield from pass_gates(request, taken, free, memory, now)
-        passed.rows.sort(key=BEST)
+        if passed.rows is not taken:
+            passed.rows.sort(key=BEST)
     large = yield from read_large(row[0] for row in passed.rows if row[5] is None)
     return Claim([rows.claimed(row, large) for row in passed.rows], look_in=passed.look_in)
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-from tenure.core.limits import MOST_RUNNING, Limit, behind, kind_of
+from tenure.core.limits import MOST_RUNNING, Limit, Limits, behind, kind_of
 from tenure.core.shares import Lane, by_priority
 from tenure.stores.contract import ClaimRequest
 from tenure.stores.sql.free import Free
@@ -24,10 +24,11 @@ from tenure.stores.sql.statement import Batch, Plan, Row, Rows, Statement
 LANES_AT_ONCE = 128
 UNPARKED_AT_ONCE = 500
 MICROS = 1_000_000
+NOT_KNOWN = 2**53
 GATE_COLUMNS = ("gate", "behind")
 LANE_COLUMNS = ("gate", "queue", "after_priority", "after_tenant")
 TAKE_COLUMNS = ("gate", "queue", "priority", "tenant", "take")
-TOKEN_COLUMNS = ("gate", "tokens", "refilled_at", "full_at")
+NOTE_COLUMNS = ("gate", "running", "tokens", "refilled_at", "full_at")
 ID, KIND, QUEUE, PRIORITY, TENANT, STARTED, GATE = 0, 3, 4, 6, 7, 16, 18
 
 
@@ -69,10 +70,13 @@ class Gate:
         return self.limit.refilled(self.tokens, seconds) - self.used
 
     def row(self) -> Row:
-        """Its tokens, as they are kept."""
+        """What runs and its tokens, as they are kept."""
+        running = NOT_KNOWN if self.limit.running is None else self.limit.running - self.room
+        if self.limit.rate is None:
+            return self.name, running, self.tokens, self.at, self.at
         at = max(self.at, self.last_at)
         missing = (self.limit.bucket - self.left) / self.limit.each_second
-        return self.name, self.left, at, at + math.ceil(missing * MICROS)
+        return self.name, running, self.left, at, at + math.ceil(missing * MICROS)
 
 
 Gates = dict[str, Gate]
@@ -96,17 +100,32 @@ def pass_gates(
     asked = waited.union(*names.values())
     if not asked:
         return Passed(taken, parking.look_in(now))
+    if not parking and (yield from _surely_within(taken, asked, limits)):
+        return Passed(taken)
     gates = yield from _lock(asked | {kind_of(name) for name in asked}, request)
     turned_away = _turned_away(taken, names, gates, parking)
     yield from _park(turned_away, free, parking)
     waiting = sorted(waited.union(map(_name, turned_away.values())))
     served = yield from _serve(waiting, gates, request, free, memory)
-    yield from _spend(gates)
+    yield Statement("note_gates", batch=Batch(NOTE_COLUMNS, [one.row() for one in gates.values()]))
     parking.looked(waiting, gates, now)
     passed = [row for row in taken if row[ID] not in turned_away] + served
     if parking:
         parking.began({str(row[ID]): _name(row) for row in passed if names.get(_pair(row), True)})
     return Passed(passed, 0.0 if turned_away and free else parking.look_in(now))
+
+
+def _surely_within(taken: Rows, asked: Collection[str], limits: Limits) -> Plan[bool]:
+    """The usual case: one gate, and all that came since it was counted is within its limit."""
+    if len(asked) != 1:
+        return False
+    [name] = asked
+    limit = limits.at(name)
+    if limit is None or limit.running is None or limit.rate is not None or name not in limits.kinds:
+        return False
+    jobs = sum(row[KIND] == name for row in taken)
+    values = {"gate": name, "jobs": jobs, "most": limit.running}
+    return bool((yield Statement("charge_gate", values)))
 
 
 def _lock(names: Collection[str], request: ClaimRequest) -> Plan[Gates]:
@@ -275,12 +294,6 @@ def _join(gate: str, lane: Lane) -> str:
 def _split(joined: str) -> tuple[str, str]:
     gate, _, queue = joined.rpartition("\x1e")
     return gate, queue
-
-
-def _spend(gates: Gates) -> Plan[None]:
-    rows = [gate.row() for gate in gates.values() if gate.limit.rate is not None]
-    if rows:
-        yield Statement("spend_tokens", batch=Batch(TOKEN_COLUMNS, rows))
 
 
 def find_parked(request: ClaimRequest, memory: Memory) -> Plan[None]:

@@ -5,6 +5,12 @@
 UPDATE tenure_jobs SET limit_key = r.value ->> 1
 FROM json_each(:rows) r WHERE tenure_jobs.id = r.value ->> 0
 
+-- name: charge_gate
+-- So many more run, where that is surely within the limit: `running` is at least what runs.
+UPDATE tenure_gates SET running = running + :jobs
+WHERE name = :gate AND running + :jobs <= :most
+RETURNING running
+
 -- name: lock_gates
 -- The one writer is the lock.
 SELECT name, tokens, refilled_at FROM tenure_gates
@@ -23,9 +29,11 @@ SELECT :gate, (SELECT count(*) FROM tenure_jobs j
     WHERE j.state = 1 AND j.limit_key >= :gate AND j.limit_key < :behind
         AND j.limit_key IS NOT NULL AND j.lease_until >= {now}), {now}
 
--- name: spend_tokens
+-- name: note_gates
 -- each
-UPDATE tenure_gates SET tokens = :tokens, refilled_at = :refilled_at, full_at = :full_at
+-- What runs now, and the tokens that are left.
+UPDATE tenure_gates SET running = :running, tokens = :tokens, refilled_at = :refilled_at,
+    full_at = :full_at
 WHERE name = :gate
 
 -- name: park_jobs

@@ -9,6 +9,7 @@ CREATE TABLE IF NOT EXISTS tenure_gates (
     tokens      DOUBLE       NOT NULL,
     refilled_at BIGINT       NOT NULL,
     full_at     BIGINT       NOT NULL,
+    running     BIGINT       NOT NULL DEFAULT 9007199254740992,
     KEY tenure_gates_full (full_at)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4
 /*M! COLLATE=utf8mb4_nopad_bin */ /*!80017 COLLATE=utf8mb4_0900_bin */;

@@ -15,7 +15,8 @@ CREATE TABLE tenure_gates (
     name        text COLLATE "C" PRIMARY KEY,
     tokens      double precision NOT NULL,
     refilled_at bigint           NOT NULL,
-    full_at     bigint           NOT NULL
+    full_at     bigint           NOT NULL,
+    running     bigint           NOT NULL DEFAULT 9007199254740992
 );
 
 CREATE INDEX tenure_gates_full ON tenure_gates (full_at);

@@ -15,7 +15,8 @@ CREATE TABLE tenure_gates (
     name        TEXT    PRIMARY KEY,
     tokens      REAL    NOT NULL,
     refilled_at INTEGER NOT NULL,
-    full_at     INTEGER NOT NULL
+    full_at     INTEGER NOT NULL,
+    running     INTEGER NOT NULL DEFAULT 9007199254740992
 ) WITHOUT ROWID;
 
 CREATE INDEX tenure_gates_full ON tenure_gates (full_at);
