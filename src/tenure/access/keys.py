@@ -6,7 +6,7 @@ import re
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from tenure.access.caller import Caller, How, Permission
 from tenure.access.secrets import digest, matches, new_secret
@@ -127,7 +127,7 @@ class Keys:
         return any(not key.expired(now) for key in self.list())
 
     def _now(self) -> datetime:
-        return datetime.now(UTC) if self._clock is None else self._clock.now()
+        return self._store.now() if self._clock is None else self._clock.now()
 
 
 def check_whose(tenant: str | None, owner: str | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from tenure.access.caller import Caller, How, Permission
@@ -31,6 +31,7 @@ class Tickets:
     """Tickets of one collection. The database holds their hashes; each new one sweeps old ones."""
 
     def __init__(self, app: Tenure, collection: str, clock: Clock | None = None) -> None:
+        self._store = app.store
         self._records = app.store.records
         self._collection = collection
         self._clock = clock
@@ -67,12 +68,13 @@ class Tickets:
 
     def _sweep(self) -> None:
         """Some that are over, from anywhere: names are hashes, so that all get their turn."""
+        now = self._now()
         for record in self._records.list(self._collection, secrets.token_hex(1), SWEPT_AT_ONCE):
-            if _ticket(record).expires_at <= self._now():
+            if _ticket(record).expires_at <= now:
                 self._records.remove(self._collection, record.name)
 
     def _now(self) -> datetime:
-        return datetime.now(UTC) if self._clock is None else self._clock.now()
+        return self._store.now() if self._clock is None else self._clock.now()
 
 
 def _data(ticket: Ticket) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
@@ -92,8 +92,11 @@ class Identity:
                 return None if self._tokens is None else self._tokens.find(credential.text)
 
     def _left(self, until: datetime | None) -> float:
-        now = datetime.now(UTC) if self._clock is None else self._clock.now()
-        return float("inf") if until is None else (until - now).total_seconds()
+        """By the clock that keys and sessions are judged by: the store's, unless one is given."""
+        if until is None:
+            return float("inf")
+        now = self.engine.store.now() if self._clock is None else self._clock.now()
+        return (until - now).total_seconds()
 
 
 def _tokens(
