@@ -34,7 +34,9 @@ def route(app: Tenure, number: int | None) -> WaitRoute:
     async def ensure(scope: Any) -> Any:
         if number is None:
             return None
-        return await app.enqueue_async("render", {"number": number}, key=f"inv:{number}")
+        return await app.enqueue_async(
+            "render", {"number": number}, key=f"inv:{number}", key_window=3_600
+        )
 
     return WaitRoute(app, ensure, error="INVOICE_PDF_RENDER_FAILED")
 
@@ -48,6 +50,7 @@ def test_the_answers_of_the_seed(app: Tenure) -> None:
     }  # fmt: skip
 
     with Worker(app):
+        until(lambda: app.get(pending.json()["jobId"]).state == State.SUCCEEDED)
         ready = request(route(app, 42), method="GET")
         failed = request(route(app, 13), method="GET")
 
