@@ -148,10 +148,11 @@ async def _told(watchers: Sequence[Watcher], ids: set[bytes]) -> int:
 
 
 def _result(added: Triples, read: Triples, open_read: Triples, streamed: Streamed) -> Result:
-    worst = min((added, read), key=lambda one: one.ratio)
+    worst = min((added, read, open_read), key=lambda one: one.ratio)
     checks = [
         at_least("enqueue, of a bare route's requests/s", added.ratio, 0.7),
         at_least("read of an ended job, of a bare route's", read.ratio, 0.7),
+        at_least("read of a waiting job (with `why`)", open_read.ratio, 0.7),
         *_streams(streamed),
     ]
     notes = [

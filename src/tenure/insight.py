@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from tenure.core.chain import Hold
 from tenure.core.filter import JobFilter
@@ -49,6 +49,20 @@ class WorkerView:
     def alive(self) -> bool:
         """Heard of within the last minute."""
         return self.silent_seconds < WORKER_SILENT_SECONDS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What stands around all jobs at a moment of the store's clock."""
+
+    now: datetime
+    alive: Sequence[WorkerView]
+    paused_by: Mapping[str, str]
+    caps: Mapping[str, int]
+
+    def later(self, seconds: float) -> Around:
+        """The same, taken to be true still."""
+        return replace(self, now=self.now + timedelta(seconds=seconds))
 
 
 class Insight:
@@ -118,8 +132,7 @@ class Insight:
 
     def workers(self) -> list[WorkerView]:
         """Worker processes, the silent ones marked."""
-        now = self._store.now()
-        return [_worker(record, now) for record in self._store.records.list(WORKERS)]
+        return self._workers(self._store.now())
 
     def orphans(self) -> list[Depth]:
         """What is queued where no live worker takes that kind from that queue."""
@@ -133,25 +146,37 @@ class Insight:
         waiting = (depth for depth in self.depths() if depth.state is State.QUEUED)
         return [depth for depth in waiting if (depth.queue, depth.kind) not in taken]
 
-    def why(self, job: Job) -> Why:
+    def around(self) -> Around:
+        """For those who ask of many jobs within a moment."""
+        now = self._store.now()
+        queues = self._store.queues.list()
+        return Around(
+            now=now,
+            alive=[worker for worker in self._workers(now) if worker.alive],
+            paused_by={queue.name: queue.by or "somebody" for queue in queues if queue.paused},
+            caps=Tenants(self._store).caps(),
+        )
+
+    def why(self, job: Job, around: Around | None = None) -> Why:
         """The one reason why it is not running. Only a due job needs more than its row."""
         if job.state.final and job.finished_at is not None:
             return why(job, Facts(now=job.finished_at))
-        now = self._store.now()
+        now = around.now if around else self._store.now()
         if job.state is not State.QUEUED or job.hold or job.run_at > now:
             head = self._store.queues.head(job) if job.hold & Hold.ORDER else None
             return why(job, Facts(now=now, head=head))
-        return why(job, self._around(job, now))
+        return why(job, self._facts(job, around or self.around()))
 
-    def _around(self, job: Job, now: datetime) -> Facts:
+    def _workers(self, now: datetime) -> list[WorkerView]:
+        return [_worker(record, now) for record in self._store.records.list(WORKERS)]
+
+    def _facts(self, job: Job, around: Around) -> Facts:
         """Of a due job: who could take it, and what is before it."""
-        queues = self._store.queues
-        alive = [worker for worker in self.workers() if worker.alive]
-        paused = {queue.name: queue.by or "somebody" for queue in queues.list() if queue.paused}
-        cap = Tenants(self._store).caps().get(job.tenant)
+        queues, alive = self._store.queues, around.alive
+        cap = around.caps.get(job.tenant)
         return Facts(
-            now=now,
-            paused_by=paused.get(job.queue),
+            now=around.now,
+            paused_by=around.paused_by.get(job.queue),
             workers=len(alive),
             knows_kind=any(job.queue in one.queues and job.kind in one.kinds for one in alive),
             ahead=queues.ahead(job),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import OrderedDict
 from typing import Any
@@ -9,29 +10,43 @@ from typing import Any
 from tenure.core.job import Job, State
 from tenure.core.why import Why
 from tenure.engine import Tenure
+from tenure.insight import Around
 
 FRESH_SECONDS = 1.0
 MOST = 10_000
 
 
 class Reasons:
-    """A waiting job's reason takes several statements; every other one is told by its row."""
+    """What stands around all jobs is asked for once a second, and so is a waiting job's place."""
 
     def __init__(self, engine: Tenure) -> None:
         self._engine = engine
+        self._asking = threading.Lock()
+        self._seen: tuple[float, Around] | None = None
         self._known: OrderedDict[str, tuple[float, Any, Why]] = OrderedDict()
 
     def why(self, job: Job) -> Why:
         """The one reason why it is not running."""
-        if job.state is not State.QUEUED:
+        if job.state.final:
             return self._engine.insight.why(job)
+        if job.state is State.RUNNING:
+            return self._engine.insight.why(job, self._around())
         row = (job.fence, job.hold, job.run_at, job.priority)
         found = self._known.get(job.id)
         now = time.monotonic()
         if found is not None and found[1] == row and now - found[0] < FRESH_SECONDS:
             return found[2]
-        told = self._engine.insight.why(job)
+        told = self._engine.insight.why(job, self._around())
         self._known[job.id] = (now, row, told)
         while len(self._known) > MOST:
             self._known.popitem(last=False)
         return told
+
+    def _around(self) -> Around:
+        """By the store's clock of now, though it was asked up to a second ago."""
+        with self._asking:  # one asks, the others have its answer
+            now = time.monotonic()
+            if self._seen is None or now - self._seen[0] >= FRESH_SECONDS:
+                self._seen = (now, self._engine.insight.around())
+            at, around = self._seen
+        return around.later(now - at)
