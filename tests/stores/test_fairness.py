@@ -1,7 +1,8 @@
-"""Lanes that another process fills: seen at the next glance, not only at the next sweep."""
+"""Lanes: new ones are seen at the next glance, and very many fill a claim no further than full."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -50,3 +51,36 @@ def test_a_new_lane_is_seen_at_the_next_glance(
     assert added.id not in claim(store)
     clock.advance(seconds=GLANCE_EVERY * 1.5)
     assert added.id in claim(store)
+
+
+def test_very_many_lanes_fill_a_claim_and_never_more(
+    here: tuple[SqlStore, ManualClock], elsewhere: SqlStore
+) -> None:
+    """Most have less than their turn; the last one asked has more than there was room for."""
+    names = [f"t{number:03}" for number in range(200)]
+    jobs = [NewJob(kind="work", tenant=name) for name in names]
+    elsewhere.jobs.add(jobs + [NewJob(kind="work", tenant="t150") for _ in range(95)])
+    request = ClaimRequest(owner="w", kinds=["work"], slots={"default": 90}, lease_seconds=60)
+
+    claims = [here[0].jobs.claim(request).jobs for _ in range(5)]
+
+    sizes = [len(claim) for claim in claims]
+    assert sum(sizes) == 295
+    assert max(sizes) == 90
+    assert len({job.id for claim in claims for job in claim}) == 295
+
+
+def test_each_queue_keeps_to_its_own_slots(
+    here: tuple[SqlStore, ManualClock], elsewhere: SqlStore
+) -> None:
+    lanes = [(queue, f"t{number:03}") for queue in ("a", "b") for number in range(100)]
+    elsewhere.jobs.add(
+        [NewJob(kind="work", queue=queue, tenant=tenant) for queue, tenant in lanes] * 2
+    )
+    request = ClaimRequest(owner="w", kinds=["work"], slots={"a": 7, "b": 30}, lease_seconds=60)
+    one = ClaimRequest(owner="w", kinds=["work"], slots={"a": 7}, lease_seconds=60)
+
+    for asked, slots in ((request, {"a": 7, "b": 30}), (one, {"a": 7}), (request, request.slots)):
+        got = Counter(job.queue for job in here[0].jobs.claim(asked).jobs)
+        assert got <= Counter(slots)
+        assert got["a"] >= 4

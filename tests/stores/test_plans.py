@@ -12,12 +12,12 @@ import pytest
 from tenure import Settings, Tenure
 from tenure.core.limits import behind
 from tenure.stores.postgres.dialect import PostgresDialect
-from tenure.stores.sql.claim import TAKE_COLUMNS
 from tenure.stores.sql.gates import GATE_COLUMNS, LANE_COLUMNS
 from tenure.stores.sql.gates import TAKE_COLUMNS as PARKED_COLUMNS
 from tenure.stores.sql.queries import Queries, read_sql, to_pyformat
 from tenure.stores.sql.rows import SETTLE_COLUMNS
 from tenure.stores.sql.statement import Batch, Statement
+from tenure.stores.sql.take import TAKE_COLUMNS
 from tests.support.databases import ServerDatabases
 
 QUERIES = Queries(read_sql("tenure.stores.postgres"), bound_clock=False)
@@ -90,7 +90,7 @@ def test_a_renewal_goes_by_the_primary_key(filled: Connection) -> None:
 
 def test_a_claim_goes_by_the_due_index(filled: Connection) -> None:
     lanes = Batch(TAKE_COLUMNS, [("default", 100, "", 200, -1, -1)])
-    values = {"kinds": ["work"], "owner": "w", "lease": 1}
+    values = {"kinds": ["work"], "owner": "w", "lease": 1, "room": 200}
 
     assert scans(filled, Statement("claim_take", values, lanes)) == {
         "tenure_jobs_due",

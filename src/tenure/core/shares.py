@@ -55,13 +55,22 @@ class Tally:
         self._had: dict[Lane, float] = {}
 
     def divide(
-        self, level: Sequence[Lane], slots: Mapping[str, int], weights: Weights = NO_WEIGHTS
+        self,
+        level: Sequence[Lane],
+        slots: Mapping[str, int],
+        weights: Weights = NO_WEIGHTS,
+        spare: float = 1,
     ) -> list[Take]:
-        """The slots of each queue, spread by weight over its lanes of one priority."""
+        """The slots of each queue, spread by weight over its lanes of one priority.
+
+        Very many lanes are offered `spare` times the slots, those that have had least first: some
+        will have less than their turn.
+        """
         takes: list[Take] = []
         for queue in dict.fromkeys(lane.queue for lane in level):
             if (free := slots.get(queue, 0)) > 0:
-                takes += self._spread([one for one in level if one.queue == queue], free, weights)
+                lanes = [lane for lane in level if lane.queue == queue]
+                takes += self._spread(lanes, free, weights, spare)
         return takes
 
     def charge(self, lane: Lane, count: int, weights: Weights = NO_WEIGHTS) -> None:
@@ -73,12 +82,14 @@ class Tally:
         """It has nothing more for now."""
         self._had.pop(lane, None)
 
-    def _spread(self, lanes: Sequence[Lane], free: int, weights: Weights) -> list[Take]:
+    def _spread(
+        self, lanes: Sequence[Lane], free: int, weights: Weights, spare: float
+    ) -> list[Take]:
         if len(lanes) == 1:
             return [Take(lanes[0], free)]
         self._let_in(lanes)
         if len(lanes) > MANY and free < TURN * len(lanes):
-            return self._turns(lanes, free, weights)
+            return self._turns(lanes, int(free * spare), weights)
         weigh = {lane: weight_of(lane, weights) for lane in lanes}
         each = free / sum(weigh.values())
         counts = {lane: int(each * weigh[lane]) for lane in lanes}

@@ -127,7 +127,7 @@ class MysqlDialect:
             if ROW_MARK in query.steps[0]:
                 return _insert(cursor, query.steps[0], statement)
             found: Rows = []
-            for values in self._rounds(statement, query.each):
+            for values in self._rounds(statement, query.each, found):
                 found += _run(cursor, query.steps, values)
             return found
 
@@ -178,13 +178,13 @@ class MysqlDialect:
         finally:
             _ask(connection, "SELECT RELEASE_LOCK(%s)", (name,))
 
-    def _rounds(self, statement: Statement, each: bool) -> Iterator[Mapping[str, Any]]:
+    def _rounds(self, statement: Statement, each: bool, found: Rows) -> Iterator[Mapping[str, Any]]:
         if statement.batch is None:
             yield self.values(statement)
         elif each:
             shared = self.values(replace(statement, batch=None))
-            for row in statement.batch.rows:
-                yield {**shared, **dict(zip(statement.batch.columns, row, strict=True))}
+            for own in statement.batch.each(found):
+                yield {**shared, **own}
         else:
             for part in _parts(statement.batch):
                 yield self.values(replace(statement, batch=part))

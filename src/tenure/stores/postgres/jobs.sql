@@ -23,7 +23,8 @@ limit_key = CASE WHEN limit_key IS NULL AND kind = ANY(:limited::text[]) THEN ki
 -- fragment: best_of_lane
 -- The best due jobs of every lane, from behind its floor; what another worker takes at this moment is passed over, and
 -- expired ones are left to expire_jobs. The LIMIT leaves out no lane: without it PostgreSQL expects ten of them, holds
--- a plan for any number to be too dear, and plans each claim anew, which takes longer than the claim.
+-- a plan for any number to be too dear, and plans each claim anew, which takes longer than the claim. Lanes are asked
+-- in their order: when the room is full, those behind are not asked at all.
 id = ANY(ARRAY(
     SELECT due.id
     FROM (
@@ -38,7 +39,8 @@ id = ANY(ARRAY(
             AND j.kind = ANY(:kinds::text[])
             AND (j.expires_at IS NULL OR j.started_at IS NOT NULL OR j.expires_at > {now})
         ORDER BY j.run_at, j.id LIMIT lane.take FOR UPDATE SKIP LOCKED
-    ) due))
+    ) due
+    LIMIT :room::bigint))
 
 -- name: add_job
 -- One job without a unique key: what most callers add, and no array to take apart.

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from itertools import groupby
 from operator import itemgetter
 
 from tenure.core.clock import seconds_to_micros
@@ -17,7 +16,7 @@ from tenure.core.failure import Failure
 from tenure.core.job import State
 from tenure.core.lease import Lease, Recovery, recover
 from tenure.core.settlement import Settlement
-from tenure.core.shares import MANY, Lane, Take, by_priority
+from tenure.core.shares import Lane
 from tenure.stores.contract import Claim, ClaimRequest
 from tenure.stores.sql import chain, rows
 from tenure.stores.sql.free import Free, free_for
@@ -26,19 +25,16 @@ from tenure.stores.sql.gates import Passed, find_parked, pass_gates
 from tenure.stores.sql.memory import BEFORE_ALL, Memory, Place
 from tenure.stores.sql.settle import settle
 from tenure.stores.sql.statement import WAITED, Batch, Plan, Row, Rows, Statement
+from tenure.stores.sql.take import take, taken_values
 
 RECOVERED_AT_ONCE = 100
 EXPIRED_AT_ONCE = 100
 LANES_AT_ONCE = 512
 LOOKS = 4
-NEARLY = 0.5
 LOOK_COLUMNS = ("queue", "after_priority", "after_tenant")
 GAP_COLUMNS = ("queue", "priority", "from_tenant", "to_tenant")
 LEVEL_COLUMNS = ("queue", "above", "below")
-TAKE_COLUMNS = ("queue", "priority", "tenant", "take", "floor_run_at", "floor_id")
 
-LANE = itemgetter(4, 6, 7)
-POSITION = itemgetter(17, 0)
 BEST = itemgetter(6, 17, 0)
 
 Ended = list[tuple[str, State, str]]
@@ -76,9 +72,9 @@ def claim_known(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan
     if request.woken:
         live += [lane for lane in drained if lane.queue in request.woken]
         drained = []
-    taken = yield from _take(request, live, free, memory)
+    taken = yield from take(request, live, free, memory)
     if drained and free:
-        taken += yield from _take(request, drained, free, memory)
+        taken += yield from take(request, drained, free, memory)
     memory.lookout.took(len(taken))
     return (yield from _answer(request, taken, free, memory, elapsed()))
 
@@ -91,7 +87,7 @@ def glance(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Clai
     if places:
         values = {"lanes": LANES_AT_ONCE}
         found = yield Statement("claim_lanes", values, Batch(LOOK_COLUMNS, places))
-        taken = yield from _take(request, memory.saw_more(found), free, memory)
+        taken = yield from take(request, memory.saw_more(found), free, memory)
     return (yield from _answer(request, taken, free, memory, elapsed()))
 
 
@@ -109,7 +105,7 @@ def sweep(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Claim
     if free and request.kinds:
         yield from find_parked(request, memory)
         lanes = yield from _look(free.slots, memory)
-        taken += yield from _take(request, lanes, free, memory)
+        taken += yield from take(request, lanes, free, memory)
     memory.lookout.swept(began, elapsed())
     answer = yield from _answer(request, taken, free, memory, elapsed())
     return replace(answer, ended=ended, again=again)
@@ -199,7 +195,8 @@ def _recover(request: ClaimRequest, free: Free, ended: Ended, back: float) -> Pl
         return []
     lines = [(row[0], row[1], 0, "crashed", None, _crash(row).to_json()) for row in again]
     yield Statement("add_history", batch=Batch(rows.HISTORY_COLUMNS, lines))
-    return (yield Statement("claim_again", {"ids": [row[0] for row in again], **_values(request)}))
+    values = {"ids": [row[0] for row in again], **taken_values(request)}
+    return (yield Statement("claim_again", values))
 
 
 def _fate(row: Row) -> Recovery:
@@ -226,83 +223,3 @@ def _expire(ended: Ended) -> Plan[None]:
     expired = yield Statement("expire_jobs", {"limit": EXPIRED_AT_ONCE})
     yield from chain.let_go((yield from chain.ahead([row[0] for row in expired])))
     ended += [(str(row[0]), State.CANCELED, "expired") for row in expired]
-
-
-def _take(request: ClaimRequest, lanes: list[Lane], free: Free, memory: Memory) -> Plan[Rows]:
-    """Level by level, best priority first, until the slots are full; among very many lanes, nearly
-    full: each further round is a statement for what a few of them did not have.
-    """
-    taken: Rows = []
-    if request.shard is not None:
-        lanes = [lane for lane in lanes if request.may_take(lane.tenant)]
-    enough = free.total * NEARLY if len(lanes) > MANY else free.total
-    for level in by_priority(lanes):
-        while level and len(taken) < enough and (takes := _shares(request, level, free, memory)):
-            got = yield from _take_shares(request, takes, memory)
-            level = _which_may_have_more(request, level, takes, got, free, memory)
-            taken += got
-    return taken
-
-
-def _shares(request: ClaimRequest, level: list[Lane], free: Free, memory: Memory) -> list[Take]:
-    """How many of each lane; a tenant at its cap is not scanned at all."""
-    if not free.tenants:
-        return memory.tally.divide(level, free.slots, request.weights)
-    level = [lane for lane in level if free.has(lane.tenant)]
-    left = dict(free.tenants)
-    takes: list[Take] = []
-    for take in memory.tally.divide(level, free.slots, request.weights):
-        number = min(take.number, left.get(take.lane.tenant, take.number))
-        if number > 0:
-            takes.append(Take(take.lane, number))
-            left[take.lane.tenant] = left.get(take.lane.tenant, number) - number
-    return takes
-
-
-def _take_shares(request: ClaimRequest, takes: list[Take], memory: Memory) -> Plan[Rows]:
-    """One share of each lane, from behind its floor, in the order of the index."""
-    values = {"kinds": list(request.kinds), **_values(request)}
-    floor = memory.floor
-    shares = Batch(
-        TAKE_COLUMNS,
-        [
-            (one.lane.queue, one.lane.priority, one.lane.tenant, one.number, *floor(one.lane))
-            for one in takes
-        ],
-    )
-    if request.limits.kinds:
-        got = yield Statement("claim_counted", values, shares)
-    else:
-        got = yield Statement("claim_take", values, shares)
-    got.sort(key=POSITION)
-    return got
-
-
-def _which_may_have_more(
-    request: ClaimRequest,
-    level: list[Lane],
-    takes: list[Take],
-    got: Rows,
-    free: Free,
-    memory: Memory,
-) -> list[Lane]:
-    """What one lane leaves over goes to the others that gave all they were asked for."""
-    found = {Lane(*lane): list(part) for lane, part in groupby(sorted(got, key=LANE), key=LANE)}
-    full = set(level).difference(take.lane for take in takes)
-    for take in takes:
-        mine = found.get(take.lane, [])
-        free.give_back(take.lane.queue, take.lane.tenant, -len(mine))
-        memory.tally.charge(take.lane, len(mine), request.weights)
-        memory.took(take.lane, _position(mine), full=len(mine) == take.number)
-        if len(mine) == take.number:
-            full.add(take.lane)
-    return [lane for lane in level if lane in full]
-
-
-def _position(mine: Rows) -> tuple[int, int] | None:
-    """Of the last of them; they are in order."""
-    return (mine[-1][17], mine[-1][0]) if mine else None
-
-
-def _values(request: ClaimRequest) -> dict[str, object]:
-    return {"limited": list(request.limits.kinds), **rows.lease_values(request)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from tenure.core.limits import SEPARATOR
 from tenure.stores.contract import ClaimRequest
@@ -25,6 +25,10 @@ class Free:
     def total(self) -> int:
         """All free slots."""
         return sum(self.slots.values())
+
+    def of(self, queues: Iterable[str]) -> int:
+        """The free slots of these queues."""
+        return sum(self.slots.get(queue, 0) for queue in set(queues))
 
     def has(self, tenant: str) -> bool:
         """Whether this tenant may have one more running."""

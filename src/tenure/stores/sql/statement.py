@@ -16,10 +16,24 @@ Rows = list[Row]
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Many rows as one parameter: arrays or JSON, as the dialect likes it."""
+    """Many rows as one parameter: arrays or JSON, as the dialect likes it; or one by one.
+
+    Those that `take` a number each may have `room` for fewer: the last of them get less or nothing.
+    """
 
     columns: tuple[str, ...]
     rows: Sequence[Row]
+    room: int | None = None
+
+    def each(self, found: Rows) -> Iterator[dict[str, Any]]:
+        """The rows one by one, as long as there is room beside what was found."""
+        for row in self.rows:
+            own = dict(zip(self.columns, row, strict=True))
+            if self.room is not None:
+                own["take"] = min(own["take"], self.room - len(found))
+                if own["take"] <= 0:
+                    return
+            yield own
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,8 +159,7 @@ class SqliteDialect:
         if query.each and statement.batch is not None:
             shared = self.values(Statement(statement.name, statement.values))
             found: Rows = []
-            for row in statement.batch.rows:
-                own = dict(zip(statement.batch.columns, row, strict=True))
+            for own in statement.batch.each(found):
                 found += cursor.execute(query.steps[0], {**shared, **own}).fetchall()
             return found
         return list(cursor.execute(query.steps[0], self.values(statement)).fetchall())
