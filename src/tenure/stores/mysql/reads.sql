@@ -45,6 +45,10 @@ AND created_at < :created_before
 -- fragment: where_finished_before
 AND finished_at < :finished_before
 
+-- fragment: where_near
+-- Not further back than so many ids.
+AND id > (SELECT least(:after, max(id)) FROM tenure_jobs) - :near
+
 -- name: store_now
 -- What time the store thinks it is.
 SELECT {now}
@@ -66,6 +70,21 @@ SELECT {whole_job} FROM tenure_jobs WHERE id IN :ids
 -- name: page_jobs
 -- Newest first, from behind the cursor; payloads stay where they are.
 SELECT {job} FROM tenure_jobs WHERE id < :after {where} ORDER BY id DESC LIMIT :limit
+
+-- name: page_open_jobs
+-- The same of jobs that have not ended: each part is what one index holds, so that the number of
+-- finished rows does not matter.
+SELECT id FROM (
+    SELECT id FROM tenure_jobs FORCE INDEX (tenure_jobs_due)
+    WHERE due_queue IS NOT NULL AND id < :after {where}
+    UNION ALL
+    SELECT id FROM tenure_jobs FORCE INDEX (tenure_jobs_aside)
+    WHERE aside = 2 AND id < :after {where}
+    UNION ALL
+    SELECT id FROM tenure_jobs FORCE INDEX (tenure_jobs_leased)
+    WHERE running_until IS NOT NULL AND id < :after {where}
+) open_jobs ORDER BY id DESC LIMIT :limit;
+SELECT {job} FROM tenure_jobs FORCE INDEX (PRIMARY) WHERE id IN :ids ORDER BY id DESC
 
 -- name: count_jobs
 SELECT state, count(*) FROM tenure_jobs WHERE true {where} GROUP BY state

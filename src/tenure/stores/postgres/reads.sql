@@ -45,6 +45,10 @@ AND created_at < :created_before::bigint
 -- fragment: where_finished_before
 AND finished_at < :finished_before::bigint
 
+-- fragment: where_near
+-- Not further back than so many ids.
+AND id > (SELECT least(:after::bigint, max(id)) FROM tenure_jobs) - :near::bigint
+
 -- name: store_now
 -- What time the store thinks it is.
 SELECT {now}::bigint
@@ -67,6 +71,19 @@ SELECT {whole_job} FROM tenure_jobs WHERE id = ANY(:ids::bigint[])
 -- Newest first, from behind the cursor; payloads stay where they are.
 SELECT {job} FROM tenure_jobs WHERE id < :after::bigint {where}
 ORDER BY id DESC LIMIT :limit::bigint
+
+-- name: page_open_jobs
+-- The same of jobs that have not ended: each part is what one partial index holds, so that the number
+-- of finished rows does not matter. The sums keep the planner from walking the primary key instead.
+SELECT {job} FROM tenure_jobs WHERE id = ANY(ARRAY(
+    SELECT id FROM (
+        SELECT id FROM tenure_jobs WHERE state = 0 AND hold = 0 AND id + 0 < :after::bigint {where}
+        UNION ALL
+        SELECT id FROM tenure_jobs WHERE state = 0 AND hold <> 0 AND id + 0 < :after::bigint {where}
+        UNION ALL
+        SELECT id FROM tenure_jobs WHERE state = 1 AND id + 0 < :after::bigint {where}
+    ) open_jobs ORDER BY id + 0 DESC LIMIT :limit::bigint))
+ORDER BY id DESC
 
 -- name: count_jobs
 SELECT state, count(*) FROM tenure_jobs WHERE true {where} GROUP BY state

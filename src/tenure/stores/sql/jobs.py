@@ -12,7 +12,7 @@ from tenure.core.errors import OptionError, StoreUnavailable
 from tenure.core.filter import JobFilter
 from tenure.core.job import Job, NewJob, State
 from tenure.core.lease import Lease
-from tenure.core.page import MAX_PAGE, Cursor, Page
+from tenure.core.page import MAX_PAGE, Page
 from tenure.core.retention import Purged
 from tenure.core.settlement import Settlement
 from tenure.stores.contract import (
@@ -33,6 +33,7 @@ from tenure.stores.sql.committed import when_committed
 from tenure.stores.sql.database import Database, Transaction
 from tenure.stores.sql.gather import Gather
 from tenure.stores.sql.memory import Memories, Memory
+from tenure.stores.sql.page import read_page
 from tenure.stores.sql.settle import Settled
 from tenure.stores.sql.statement import Plan, Statement
 from tenure.stores.sql.ticket import Answer
@@ -40,7 +41,6 @@ from tenure.stores.sql.where import conditions
 from tenure.stores.wake import ANY_QUEUE, Due, Wakes, due_queues
 
 WRITERS = 2
-LAST_ID = 2**63 - 1
 
 
 class SqlJobs:
@@ -210,12 +210,7 @@ class SqlJobs:
         """Newest first."""
         if not 1 <= limit <= MAX_PAGE:
             raise OptionError(f"a page has 1 to {MAX_PAGE} rows, not {limit}")
-        names, values = conditions(where)
-        values.update(after=_position(after), limit=limit + 1)
-        found = self._database.read(Statement("page_jobs", values, where=names))
-        shown = [rows.job(row) for row in found[:limit]]
-        more = Cursor((int(shown[-1].id),)).encode() if len(found) > limit else None
-        return Page(shown, more)
+        return read_page(self._database.read, where, limit, after)
 
     def count(self, where: JobFilter) -> Mapping[State, int]:
         """By state."""
@@ -270,13 +265,3 @@ def settle_and_claim(
     memory.revive(ended.freed)
     memory.parking.ended(ended.ids)
     return ended, (yield from claim.claim(request, memory, database.elapsed))
-
-
-def _position(after: str | None) -> int:
-    if after is None:
-        return LAST_ID
-    match Cursor.decode(after).position:
-        case (int() as last,) if 0 < last <= LAST_ID:
-            return last
-        case _:
-            raise OptionError(f"{after!r} is not a cursor of this list")

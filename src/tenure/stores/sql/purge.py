@@ -17,7 +17,6 @@ from tenure.stores.sql import chain, rows
 from tenure.stores.sql.statement import Plan, Row, Statement
 from tenure.stores.sql.where import conditions, moment
 
-LAST_ID = 2**63 - 1
 WALKED_FOR_EACH = 10
 LEAST_WALKED = 1_000
 GATES_KEPT = 3_600_000_000
@@ -29,7 +28,7 @@ def purge(where: JobFilter, before: datetime, limit: int, after: str | None) -> 
     values.update(before=moment("before", before), purgeable=_purgeable(where), limit=limit)
     values.update(after=position(after))
     edge = yield from _edge(where, names, values)
-    values.update(edge=LAST_ID if edge is None else edge[0])
+    values.update(edge=rows.LAST_ID if edge is None else edge[0])
     picked = [row[0] for row in (yield Statement("pick_purgeable", values, where=names))]
     removed = yield from _remove(picked, values)
     keys = len((yield Statement("purge_windows", {"limit": limit})))

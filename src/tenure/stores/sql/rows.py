@@ -19,6 +19,7 @@ from tenure.stores.sql.statement import Row
 
 STATES = tuple(State)
 CODES = {state: code for code, state in enumerate(STATES)}
+LAST_ID = 2**63 - 1
 INLINE_BYTES = 200
 
 JOB_COLUMNS = (

@@ -45,6 +45,10 @@ AND created_at < :created_before
 -- fragment: where_finished_before
 AND finished_at < :finished_before
 
+-- fragment: where_near
+-- Not further back than so many ids.
+AND id > (SELECT min(:after, coalesce(max(id), 0)) FROM tenure_jobs) - :near
+
 -- name: store_now
 -- What time the store thinks it is.
 SELECT {now}
@@ -66,6 +70,22 @@ SELECT {whole_job} FROM tenure_jobs WHERE id IN (SELECT value FROM json_each(:id
 -- name: page_jobs
 -- Newest first, from behind the cursor; payloads stay where they are.
 SELECT {job} FROM tenure_jobs WHERE id < :after {where} ORDER BY id DESC LIMIT :limit
+
+-- name: page_open_jobs
+-- The same of jobs that have not ended: each part is what one partial index holds, so that the number
+-- of finished rows does not matter.
+SELECT {job} FROM tenure_jobs WHERE id IN (
+    SELECT id FROM (
+        SELECT id FROM tenure_jobs INDEXED BY tenure_jobs_due
+        WHERE state = 0 AND hold = 0 AND +id < :after {where}
+        UNION ALL
+        SELECT id FROM tenure_jobs INDEXED BY tenure_jobs_held
+        WHERE state = 0 AND hold <> 0 AND id < :after {where}
+        UNION ALL
+        SELECT id FROM tenure_jobs INDEXED BY tenure_jobs_leased
+        WHERE state = 1 AND +id < :after {where})
+    ORDER BY id DESC LIMIT :limit)
+ORDER BY id DESC
 
 -- name: count_jobs
 SELECT state, count(*) FROM tenure_jobs WHERE true {where} GROUP BY state
