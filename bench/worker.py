@@ -1,7 +1,8 @@
 """A Tenure worker in a process of its own: `python -m bench.worker URL SLOTS [LIMIT]`.
 
 Answers `drain` with what it did, and `serve` with a worker that runs until the next line; after
-`looks` it answers each line with the number of claims so far, until `stop`.
+`looks` it answers each line with the number of claims so far, until `stop`. After `unfair` it
+serves tenant after tenant instead of all at once.
 """
 
 from __future__ import annotations
@@ -9,10 +10,14 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Mapping, Sequence
 
 from bench.app import latencies, make_app
 from tenure import Limit, Tenure, Worker
+from tenure.core.shares import Lane, Take, Tally
 from tenure.stores.contract import Claim, ClaimRequest
+
+LANES_AT_ONCE = 64
 
 
 def drain(app: Tenure, slots: int) -> dict[str, float]:
@@ -52,6 +57,18 @@ def looks(app: Tenure, slots: int) -> None:
     say(counted[0])
 
 
+def be_unfair() -> str:
+    """Every slot for the first lane; the next ones get what it leaves over."""
+
+    def divide(
+        self: Tally, level: Sequence[Lane], slots: Mapping[str, int], *_: object
+    ) -> list[Take]:
+        return [Take(lane, slots[lane.queue]) for lane in sorted(level)[:LANES_AT_ONCE]]
+
+    Tally.divide = divide  # type: ignore[method-assign]
+    return "unfair"
+
+
 def say(answer: object) -> None:
     print(json.dumps(answer), flush=True)
 
@@ -63,6 +80,8 @@ def main() -> None:
         match line.strip():
             case "warm":
                 say(app.store.now().isoformat())
+            case "unfair":
+                say(be_unfair())
             case "drain":
                 say(drain(app, slots))
             case "serve":
