@@ -6,20 +6,20 @@ from collections import Counter
 from collections.abc import Collection
 
 CROWD = 8
-PATIENCE = 4
+PATIENCE = 8
 
 
 class Debounce:
     """The first time a name goes at once; again only `seconds` later, but then it does go.
 
-    A name that a crowd asked for meanwhile rests four times as long: whoever hears it is at work.
+    A name that a crowd asked for meanwhile rests eight times as long: whoever hears it is at work.
     Holds neither clock nor lock: both are the caller's.
     """
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._waiting: Counter[str] = Counter()
-        self._resting: dict[str, float] = {}
+        self._resting: dict[str, tuple[float, float]] = {}
 
     @property
     def waiting(self) -> bool:
@@ -34,17 +34,22 @@ class Debounce:
     def take(self, now: float, *, all_of_them: bool = False) -> list[str]:
         """What may go now."""
         going = sorted(name for name in self._waiting if all_of_them or self._may_go(name, now))
-        self._resting = {name: until for name, until in self._resting.items() if until > now}
-        for name in going:
-            crowded = self._waiting.pop(name) >= CROWD
-            self._resting[name] = now + self._seconds * (PATIENCE if crowded else 1)
+        rests = {name: self._rest(name) for name in going}
+        self._resting = {name: one for name, one in self._resting.items() if one[0] > now}
+        self._resting |= {name: (now + rest, rest) for name, rest in rests.items()}
         return going
 
     def pause(self, now: float) -> float | None:
         """Seconds until a name that has gone may go again; None where no name must wait."""
         if not self._resting:
             return None
-        return max(0.0, min(self._resting.values()) - now)
+        return max(0.0, min(until for until, _ in self._resting.values()) - now)
 
     def _may_go(self, name: str, now: float) -> bool:
-        return self._resting.get(name, now) <= now
+        return name not in self._resting or self._resting[name][0] <= now
+
+    def _rest(self, name: str) -> float:
+        """How long it is silent now; a crowd is so many for each of the usual rests."""
+        _, last = self._resting.get(name, (0.0, self._seconds))
+        crowded = self._waiting.pop(name) >= CROWD * last / self._seconds
+        return self._seconds * PATIENCE if crowded else self._seconds

@@ -31,7 +31,7 @@ LONGEST_BODY = 1_000
 
 class RabbitSender(Speaker):
     """See `tenure.stores.wake.Sender`. All enqueues of a process within 5 ms, in a crowd
-    20 ms, are one message, which names the last of their jobs.
+    40 ms, are one message, which names the last of their jobs.
     """
 
     step = "rabbitmq"
