@@ -26,7 +26,7 @@ from tenure import Tenure
 from tenure.access import Keys, Permission
 from tenure.api import create_api
 from tenure.api.identity import Reader, Writer, install_identity
-from tenure.stores.sql.database import IDLE_CONNECTIONS
+from tenure.stores.sql.idle import MOST as IDLE_CONNECTIONS
 from tenure.worker.worker import run_loop
 
 NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -22,6 +21,7 @@ from tenure.core.errors import (
     TransactionEnded,
 )
 from tenure.stores.sql.dialect import Dialect, Trouble
+from tenure.stores.sql.idle import Idle
 from tenure.stores.sql.queries import Queries, read_sql
 from tenure.stores.sql.statement import WAITED, Plan, Rows, Statement, drive
 from tenure.stores.wake import Due
@@ -31,7 +31,6 @@ Timed = Callable[[str, float], None]
 """Told of each statement by name, of COMMIT, and of CONNECTION: the seconds that each took."""
 COMMIT, CONNECTION = "COMMIT", "CONNECTION"
 TRIES = 8
-IDLE_CONNECTIONS = 8
 NOTABLE_WAIT_SECONDS = 0.25
 
 
@@ -99,9 +98,7 @@ class Database:
         self.queries = Queries(read_sql(dialect.package), bound_clock=clock is not None)
         self.before_use: Callable[[Any], None] | None = None
         self.timed: Timed | None = None
-        self._idle: list[Any] = []
-        self._lock = threading.Lock()
-        self._process = os.getpid()
+        self._idle = Idle(dialect.close)
         _databases.add(self)
 
     def run(self, plan: Callable[[], Plan[T]]) -> T:
@@ -188,10 +185,7 @@ class Database:
 
     def close(self) -> None:
         """Close what is idle; what is in use closes when it is given back."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            self.dialect.close(connection)
+        self._idle.close()
 
     @contextmanager
     def raw_connection(self) -> Iterator[Any]:
@@ -265,7 +259,7 @@ class Database:
 
     def _kept_or_new(self, start: Callable[[Any], None]) -> Any:
         """A kept connection if it still lives, else a new one."""
-        kept = self._kept()
+        kept = self._idle.take()
         if kept is not None:
             try:
                 start(kept)
@@ -285,12 +279,6 @@ class Database:
             raise
         return connection
 
-    def _kept(self) -> Any | None:
-        with self._lock:
-            if self._process != os.getpid():  # a fork: the parent's connections are not ours
-                self._idle, self._process = [], os.getpid()
-            return self._idle.pop() if self._idle else None
-
     def _new(self) -> Any:
         with self._named_errors():
             connection = self.dialect.connect()
@@ -303,11 +291,10 @@ class Database:
         return connection
 
     def _give_back(self, connection: Any, healthy: bool) -> None:
-        with self._lock:
-            if healthy and len(self._idle) < IDLE_CONNECTIONS and self._process == os.getpid():
-                self._idle.append(connection)
-                return
-        self.dialect.close(connection)
+        if healthy:
+            self._idle.give_back(connection)
+        else:
+            self.dialect.close(connection)
 
 
 class _Loose:
