@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields
 
 from tenure import JobRef, Tenure
 from tenure.core.job import FINAL_STATES, NewJob
+from tests.crash.looking import is_locked
 from tests.crash.marks import Mark, Marks
 from tests.crash.programs import LEASE_SECONDS
 
@@ -23,7 +24,10 @@ POISON_ATTEMPTS = 3
 OUTSIDE = ("hazard.outside.thread", "hazard.outside.async")
 NOTHING: dict[str, object] = {}
 MOMENTS = ("before", "within", "after")
-PAUSED_AT_ONCE = 2  # somebody must be left to take their jobs over
+PAUSED_AT_ONCE = 2
+HELD_AT_ONCE = 3  # with those that wait for their pause: one of four must be left to take over
+PAUSES_TRIED = 6
+BREATH_SECONDS = 0.3
 STALL_SECONDS = 8 * LEASE_SECONDS
 LOOK_SECONDS = 0.2
 
@@ -51,6 +55,20 @@ class Plan:
 
 
 @dataclass(slots=True)
+class Pause:
+    """A run that is to be paused past its lease: how often that was tried, and since when."""
+
+    run: Mark
+    tried: int = 0
+    since: float = 0.0
+    in_the_way: bool | None = None
+
+    @property
+    def pid(self) -> int:
+        return int(self.run["by"])
+
+
+@dataclass(slots=True)
 class Campaign:
     """One run. `killed` and `paused` hold the marks of the runs that were hit from outside."""
 
@@ -62,8 +80,8 @@ class Campaign:
     killed: list[Mark] = field(default_factory=list)
     paused: list[Mark] = field(default_factory=list)
     starts: Counter[str] = field(default_factory=Counter)
-    _to_pause: list[Mark] = field(default_factory=list)
-    _sleeping: dict[int, tuple[Mark, float]] = field(default_factory=dict)
+    _to_pause: list[Pause] = field(default_factory=list)
+    _sleeping: list[Pause] = field(default_factory=list)
 
     def enqueue(self) -> None:
         """All jobs at once; the ordinary ones come due little by little."""
@@ -113,7 +131,8 @@ class Campaign:
         deadline = time.monotonic() + self.plan.limit_seconds
         moved, looked = time.monotonic(), 0.0
         while time.monotonic() < min(deadline, moved + STALL_SECONDS):
-            if self._step() or self._sleeping or self._to_pause:
+            pauses = (*self._to_pause, *self._sleeping)
+            if self._step() or any(one.tried <= 1 for one in pauses):
                 moved = time.monotonic()
             if any(self.starts[job] > POISON_ATTEMPTS for job in self.poison):
                 return
@@ -133,10 +152,9 @@ class Campaign:
                 case "kill me":
                     self._kill(one)
                 case "pause me":
-                    self._to_pause.append(one)
+                    self._to_pause.append(Pause(one))
         self._wake()
-        while self._to_pause and len(self._sleeping) < PAUSED_AT_ONCE:
-            self._pause(self._to_pause.pop())
+        self._pause()
         return any(one["event"] == "start" for one in fresh)
 
     def _kill(self, run: Mark) -> None:
@@ -144,20 +162,45 @@ class Campaign:
             os.kill(run["by"], signal.SIGKILL)
             self.killed.append(run)
 
-    def _pause(self, run: Mark) -> None:
-        with suppress(ProcessLookupError):
-            os.kill(run["by"], signal.SIGSTOP)
-            self._sleeping[run["by"]] = run, time.monotonic()
+    def _pause(self) -> None:
+        """One run of a process at a time; one that has just been woken gets some air."""
+        while len(self._to_pause) + len(self._sleeping) > HELD_AT_ONCE:
+            self._let_go(self._to_pause.pop(0))
+        now = time.monotonic()
+        for one in list(self._to_pause):
+            busy = one.pid in {other.pid for other in self._sleeping}
+            if busy or len(self._sleeping) >= PAUSED_AT_ONCE or now < one.since + BREATH_SECONDS:
+                continue
+            self._to_pause.remove(one)
+            with suppress(ProcessLookupError):
+                os.kill(one.pid, signal.SIGSTOP)
+                self._sleeping.append(Pause(one.run, one.tried + 1, now))
 
     def _wake(self) -> None:
-        """Whoever was overtaken may go on; so may one that stands in everybody's way."""
-        for pid, (run, since) in list(self._sleeping.items()):
-            overtaken = self.starts[run["job"]] > 1
-            if overtaken or time.monotonic() > since + 3 * LEASE_SECONDS:
-                del self._sleeping[pid]
-                os.kill(pid, signal.SIGCONT)
-                if overtaken:
-                    self.paused.append(run)
+        """Whoever was overtaken may go on and settle late. One that was not, or that stands in
+        everybody's way, is woken for a moment and paused again.
+        """
+        now = time.monotonic()
+        for one in list(self._sleeping):
+            overtaken = self.starts[one.run["job"]] > 1
+            if one.in_the_way is None:
+                one.in_the_way = is_locked(self.app)
+            if not (overtaken or one.in_the_way or now > one.since + 3 * LEASE_SECONDS):
+                continue
+            self._sleeping.remove(one)
+            if overtaken:
+                self.paused.append(one.run)
+                self._let_go(one)
+            elif one.tried < PAUSES_TRIED:
+                self._to_pause.append(Pause(one.run, one.tried, now))
+            else:
+                self._let_go(one)
+            with suppress(ProcessLookupError):
+                os.kill(one.pid, signal.SIGCONT)
+
+    def _let_go(self, pause: Pause) -> None:
+        """Its handler goes on."""
+        self.marks.open_gate(f"paused-{pause.run['job']}")
 
     def _all_final(self) -> bool:
         counts = self.app.insight.counts()

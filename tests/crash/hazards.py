@@ -17,7 +17,6 @@ from tests.crash.marks import is_open, mark, open_gate, run_number_of
 
 Moment = Literal["before", "within", "after"]
 PATIENCE_SECONDS = 60.0
-PAUSED_SECONDS = 0.5
 
 
 def start(job: RunningJob) -> None:
@@ -116,9 +115,9 @@ def pause(job: RunningJob) -> None:
     start(job)
     if run_number(job) == 1:
         mark("pause me", job=job.id, fence=job.fence)
-        _wait_for_pause()
+        _wait_at(f"paused-{job.id}", PATIENCE_SECONDS)
     else:
-        _wait_for_the_late_one(f"late-{job.id}")
+        _wait_at(f"late-{job.id}", PATIENCE_SECONDS / 15)
     try:
         with job.settle(result=result(job)) as tx:
             tx.execute(ADD_EFFECT, (int(job.id), job.fence))
@@ -129,15 +128,7 @@ def pause(job: RunningJob) -> None:
         open_gate(f"late-{job.id}")
 
 
-def _wait_for_pause() -> None:
-    """Until the clock jumps: nobody ran us for a while."""
-    last = begun = time.monotonic()
-    while time.monotonic() - last < PAUSED_SECONDS and last - begun < PATIENCE_SECONDS:
-        last = time.monotonic()
-        time.sleep(POLL_SECONDS)
-
-
-def _wait_for_the_late_one(gate: str) -> None:
+def _wait_at(gate: str, seconds: float) -> None:
     begun = time.monotonic()
-    while not is_open(gate) and time.monotonic() - begun < PATIENCE_SECONDS / 15:
+    while not is_open(gate) and time.monotonic() - begun < seconds:
         time.sleep(POLL_SECONDS)

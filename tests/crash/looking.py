@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from datetime import timedelta
 from typing import Any
 
@@ -10,6 +11,8 @@ from tests.crash.marks import Mark, Marks
 from tests.crash.programs import LEASE_SECONDS
 from tests.support.servers import execute
 from tests.support.until import until
+
+LOCK_SECONDS = 0.3
 
 
 def started(marks: Marks, job: JobRef, fence: int = 1) -> Mark:
@@ -58,6 +61,20 @@ def said(app: Tenure, ref: JobRef) -> list[str]:
 def wait_for_line(app: Tenure, ref: JobRef, line: str) -> None:
     """Until the job's last line is this one."""
     until(lambda: said(app, ref)[-1:] == [line])
+
+
+def is_locked(app: Tenure) -> bool:
+    """Whether somebody keeps SQLite's only writer's place; a server has no such place."""
+    if not app.url.startswith("sqlite:///"):
+        return False
+    connection = sqlite3.connect(app.url.removeprefix("sqlite:///"), timeout=LOCK_SECONDS)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError:
+        return True
+    finally:
+        connection.close()
+    return False
 
 
 def make_effects_table(url: str) -> None:
