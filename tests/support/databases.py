@@ -46,7 +46,7 @@ class SqliteFiles:
 
 
 class ServerDatabases:
-    """One migrated database, emptied again and again; fresh ones are dropped at the end."""
+    """One migrated database, emptied again and again; what was made is gone at the end."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -72,8 +72,9 @@ class ServerDatabases:
     def close(self) -> None:
         self._connection.close()
         self._engine.dispose()
-        for url in self._made:
-            self._server.drop_database(url)
+        if self._server.lasting:
+            for url in self._made:
+                self._server.drop_database(url)
 
 
 class OpenStores:

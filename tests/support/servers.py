@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -67,6 +67,7 @@ class ServerFailed(Exception):
 class Server:
     """A server that somebody else runs; the user of `admin_url` may create databases."""
 
+    lasting: ClassVar[bool] = True
     admin_url: str
 
     def url(self, database: str) -> str:
@@ -92,8 +93,9 @@ class Server:
 
 @dataclass(kw_only=True)
 class PrivateServer(Server):
-    """A server that this process started; a restart keeps its port and its data."""
+    """A server that this process started; a restart keeps its port and its data, `stop` nothing."""
 
+    lasting: ClassVar[bool] = False
     home: Path
     command: Command
     crash_signal: signal.Signals
