@@ -106,6 +106,27 @@ def test_the_example_of_the_outbox_runs(tmp_path: Path) -> None:
     ], done.stderr
 
 
+@pytest.mark.parametrize(
+    ("guide", "said"),
+    [
+        ("transactions", ["the customer has left", "1 job ran", "[(1, 1)]"]),
+        (
+            "retries",
+            [
+                "succeeded shipped at attempt 1 ['succeeded']",
+                "succeeded shipped at attempt 3 ['snoozed', 'error', 'error', 'succeeded']",
+                "not_found None ['not_found']",
+            ],
+        ),
+        ("testing", ["reminded of 42"]),
+    ],
+)
+def test_the_example_of_a_guide_runs(tmp_path: Path, guide: str, said: list[str]) -> None:
+    done = run_first_example(DOCS / "guides" / f"{guide}.md", tmp_path)
+
+    assert done.stdout.splitlines() == said, done.stderr
+
+
 def test_links_between_documents_lead_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *EXAMPLES.rglob("*.md")]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
