@@ -337,7 +337,7 @@ class StoreUnavailable(StoreError):
 
 
 class CommitUnknown(StoreUnavailable):
-    """The connection broke at COMMIT: the change may or may not have happened."""
+    """The connection broke as the change was made: it may or may not have happened."""
 
     code = "commit_unknown"
 

@@ -94,6 +94,9 @@ class MysqlDialect:
             _ask(connection, setting)
         return connection
 
+    def listen_first(self, connection: Any) -> None:
+        """Nothing: each transaction begins with a word to the server."""
+
     def begin(self, connection: Any) -> None:
         """Named, because SET autocommit = 0 would begin at a moment of its own."""
         connection.begin()

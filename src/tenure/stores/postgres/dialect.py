@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,6 +22,7 @@ from tenure.stores.sql.queries import Queries, to_pyformat
 from tenure.stores.sql.statement import Rows, Statement
 
 OLDEST = 15
+LAST_WORD_MS = 100
 PLAN_SECONDS = 1.0
 MIGRATION_LOCK = 8_386_654_283_001_947_201
 
@@ -86,6 +88,15 @@ class PostgresDialect:
         connection = Connection.connect(**settings, autocommit=True, prepare_threshold=2)
         _set_adapters(connection)
         return connection
+
+    def listen_first(self, connection: Any) -> None:
+        """A server that was restarted said goodbye: better heard before a statement than after."""
+        ear = select.poll()
+        ear.register(connection.pgconn.socket, select.POLLIN)
+        if ear.poll(0):
+            connection.pgconn.consume_input()
+            if ear.poll(LAST_WORD_MS):  # it has spoken unasked: a farewell is followed by the end
+                connection.pgconn.consume_input()
 
     def begin(self, connection: Any) -> None:
         """Named, because a server's default may be stricter and would refuse ordinary races."""

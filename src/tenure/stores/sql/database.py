@@ -306,7 +306,7 @@ class _Loose:
         self._database = database
 
     def __enter__(self) -> Transaction:
-        self._connection = self._database._started(_nothing)
+        self._connection = self._database._started(self._database.dialect.listen_first)
         return Transaction(self._database, self._connection)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
@@ -317,11 +317,9 @@ class _Loose:
         stopped = not isinstance(error, Exception) or isinstance(error, StoreUnavailable)
         self._database._give_back(self._connection, not (lost or stopped))
         if lost:
-            raise StoreUnavailable(f"the database cannot be reached: {error}") from error
-
-
-def _nothing(connection: Any) -> None:
-    """What a connection needs where no transaction begins."""
+            raise CommitUnknown(
+                f"the connection broke at a statement, so the change may have happened: {error}"
+            ) from error
 
 
 _databases: WeakSet[Database] = WeakSet()

@@ -37,6 +37,10 @@ class Dialect(Protocol):
         """A new connection in autocommit mode, set up for our use."""
         ...
 
+    def listen_first(self, connection: Any) -> None:
+        """Raises where the server has hung up meanwhile. Sends nothing."""
+        ...
+
     def begin(self, connection: Any) -> None:
         """Start a transaction that will write."""
         ...

@@ -112,6 +112,9 @@ class SqliteDialect:
             ) from error
         return connection
 
+    def listen_first(self, connection: Any) -> None:
+        """Nothing: a file does not hang up."""
+
     def begin(self, connection: Any) -> None:
         """IMMEDIATE: a reader that turns writer fails at once, whatever the timeout."""
         if isinstance(connection, Connection):
