@@ -87,15 +87,18 @@ def test_a_handler_past_its_timeout_is_stopped_and_tried_again(
     app: Tenure, programs: Programs, marks: Marks
 ) -> None:
     programs.worker()
-    jobs = {place: app.enqueue(f"brief.{place}", {"gate": place}) for place in PLACES}
-    grandchild = heard(marks, "grandchild", job=jobs["process"].id)
+    jobs = {
+        place: app.enqueue(f"brief.{place}", {"gate": place}, max_attempts=100) for place in PLACES
+    }
 
     heard(marks, "stopped", job=jobs["async"].id, error="CancelledError")
+    marks.open_gate("async")
     heard(marks, "noticed", job=jobs["thread"].id)
+    marks.open_gate("thread")
+    grandchild = heard(marks, "grandchild", job=jobs["process"].id)
     check_gone(grandchild)
     check_gone({"by": grandchild["pid"]})
-    for place in PLACES:
-        marks.open_gate(place)
+    marks.open_gate("process")
 
     for row in ended(app, *jobs.values()):
         assert row.state is State.SUCCEEDED
