@@ -16,7 +16,7 @@ up: setup ## Start API, page and worker with sample jobs (ARGS="--port 8001")
 	@$(BIN)/tenure up --demo $(ARGS)
 
 test: setup system-packages check ## Run the checks, then all tests (ARGS="-k lease" narrows them)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(ARGS)
 
 chaos: setup system-packages ## Kill workers and producers for a long time: the campaigns of the tests, ten times
 	@TENURE_CHAOS=$${TENURE_CHAOS:-10} $(BIN)/python -m pytest tests/crash/test_campaign.py tests/crash/test_outbox.py -k nothing_is_lost --timeout 3600 $(ARGS)
