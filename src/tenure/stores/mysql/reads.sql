@@ -24,6 +24,10 @@ AND aside = 1
 -- fragment: where_tenant
 AND tenant = :tenant
 
+-- fragment: where_named_tenant
+-- The second half is what the index of tenants says of itself.
+AND tenant = :tenant AND tenant <> ''
+
 -- fragment: where_owner
 AND owner = :owner
 

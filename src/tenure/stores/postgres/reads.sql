@@ -24,6 +24,10 @@ AND state IN (3, 4)
 -- fragment: where_tenant
 AND tenant = :tenant::text
 
+-- fragment: where_named_tenant
+-- The second half is what the index of tenants says of itself.
+AND tenant = :tenant::text AND tenant <> ''
+
 -- fragment: where_owner
 AND owner = :owner::text
 

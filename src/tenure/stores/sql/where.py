@@ -24,9 +24,14 @@ def conditions(where: JobFilter) -> tuple[tuple[str, ...], dict[str, Any]]:
         if field.name == "states" and set(value) == set(DEAD_LETTERS):
             names.append("letters")
             continue
-        names.append(field.name)
+        names.append(_name(field.name, where))
         values[field.name] = _value(field.name, value)
     return tuple(names), values
+
+
+def _name(field: str, where: JobFilter) -> str:
+    """A tenant is looked up by its index; an owner within it by the index of owners."""
+    return "named_tenant" if field == "tenant" and where.tenant and not where.owner else field
 
 
 def _value(name: str, value: Any) -> Any:
