@@ -122,7 +122,7 @@ def _server(url: str, kind: str) -> Dialect:
         if kind == "postgres":
             from tenure.stores.postgres.dialect import PostgresDialect
 
-            _options(parts.query, known=PostgresDialect.options())
+            _options(parts.query, known=PostgresDialect.options)
             return PostgresDialect(url)
         from tenure.stores.mysql.dialect import MysqlDialect
     except ImportError as error:

@@ -73,14 +73,11 @@ class PostgresDialect:
     single_writer = False
     fused = False
     loose = True
+    # What a URL may say behind its question mark: libpq's own words, and JDBC's `ssl`.
+    options = ("ssl", *(option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()))
 
     def __init__(self, url: str) -> None:
         self.url = url
-
-    @staticmethod
-    def options() -> list[str]:
-        """What a URL may say behind its question mark: libpq's own words, and JDBC's `ssl`."""
-        return ["ssl", *(option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults())]
 
     def connect(self) -> Connection:
         """Autocommit: transactions begin and end where we say so."""
