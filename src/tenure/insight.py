@@ -11,7 +11,7 @@ from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, Job, State
 from tenure.core.page import MAX_PAGE, Page
 from tenure.core.why import Facts, Why, why
-from tenure.stores.beside import Depth, Load, Record
+from tenure.stores.beside import Depth, Load, Record, every
 from tenure.stores.contract import Attempt, LogLine, Store
 from tenure.tenants import Tenants
 
@@ -168,7 +168,7 @@ class Insight:
         return why(job, self._facts(job, around or self.around()))
 
     def _workers(self, now: datetime) -> list[WorkerView]:
-        return [_worker(record, now) for record in self._store.records.list(WORKERS)]
+        return [_worker(record, now) for record in every(self._store.records, WORKERS)]
 
     def _facts(self, job: Job, around: Around) -> Facts:
         """Of a due job: who could take it, and what is before it."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tenure.core.limits import Limit, Limits, check_limit
 from tenure.options import check_name
-from tenure.stores.beside import Record
+from tenure.stores.beside import Record, every
 from tenure.stores.contract import Store
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class KeptLimits:
 
     def _kept(self) -> Iterable[KindLimit]:
         for each_key in (False, True):
-            for record in self._store.records.list(_place(each_key)):
+            for record in every(self._store.records, _place(each_key)):
                 yield KindLimit(record.name, Limit(**record.data), each_key, by_operator=True)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from tenure.core.errors import OptionError
 from tenure.core.limits import check_cap
 from tenure.options import check_name
-from tenure.stores.beside import Record
+from tenure.stores.beside import Record, every
 from tenure.stores.contract import Store
 
 TENANTS = "tenants"
@@ -40,7 +40,7 @@ class Tenants:
 
     def weights(self) -> Mapping[str, float]:
         """Of those that are named."""
-        found = self._store.records.list(TENANTS)
+        found = every(self._store.records, TENANTS)
         return {_name(record): float(record.data["weight"]) for record in found}
 
     def cap(self, tenant: str, jobs: int) -> None:
@@ -55,7 +55,8 @@ class Tenants:
 
     def caps(self) -> dict[str, int]:
         """Of those that have one."""
-        return {_name(record): record.data["jobs"] for record in self._store.records.list(CAPS)}
+        found = every(self._store.records, CAPS)
+        return {_name(record): record.data["jobs"] for record in found}
 
 
 def _name(record: Record) -> str:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from dataclasses import asdict
 
 import pytest
 
 from tenure import Limit, OptionError, RunningJob, Settings, State, Tenure, Worker
+from tenure.limits import LIMITS
+from tenure.stores.beside import Record
+from tenure.tenants import CAPS, TENANTS
 from tenure.testing import run_until_idle
 from tests.support.until import until
 
@@ -119,6 +123,27 @@ def test_a_worker_runs_no_more_of_a_capped_tenant(app: Tenure) -> None:
     )
     assert run_until_idle(app) == 40
     assert 1 <= watch.most <= 2
+
+
+def test_every_tenant_has_its_cap_and_its_weight_however_many_there_are(app: Tenure) -> None:
+    names = [f"tenant-{number:04}" for number in range(1_201)]
+    with app.store.transaction() as tx:
+        for name in names:
+            app.store.records.upsert(Record(collection=CAPS, name=name, data={"jobs": 2}), tx)
+            app.store.records.upsert(Record(collection=TENANTS, name=name, data={"weight": 3}), tx)
+
+    assert app.tenants.caps() == dict.fromkeys(names, 2)
+    assert app.tenants.weights() == dict.fromkeys(names, 3.0)
+
+
+def test_every_kind_has_its_limit_however_many_there_are(app: Tenure) -> None:
+    kinds = [f"kind-{number:04}" for number in range(501)]
+    data = asdict(Limit(running=2))
+    with app.store.transaction() as tx:
+        for kind in kinds:
+            app.store.records.upsert(Record(collection=LIMITS, name=kind, data=data), tx)
+
+    assert [one.kind for one in app.limits.all()] == kinds
 
 
 def test_a_waiting_job_says_that_it_is_the_limit(app: Tenure) -> None:

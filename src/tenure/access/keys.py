@@ -19,11 +19,10 @@ from tenure.core.refusals import (
 )
 from tenure.engine import Tenure
 from tenure.options import check_name
-from tenure.stores.beside import Record
+from tenure.stores.beside import Record, every
 
 KEYS = "api_keys"
 SHAPE = re.compile("tenure_([0-9a-f]{12})_[0-9a-f]{64}")
-PAGE = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,10 +107,7 @@ class Keys:
 
     def list(self) -> Iterator[ApiKey]:
         """All there are, expired ones too."""
-        after = ""
-        while page := self._records.list(KEYS, after, PAGE):
-            yield from map(_key, page)
-            after = page[-1].name
+        return map(_key, every(self._records, KEYS))
 
     def revoke(self, key_id: str, *, actor: str) -> None:
         """It is good for nothing from now on; other processes notice within seconds."""

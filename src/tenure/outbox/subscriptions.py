@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 
 from tenure.core.errors import OptionError, VersionConflict
 from tenure.outbox.subscription import Subscription
-from tenure.stores.beside import Record
+from tenure.stores.beside import Record, every
 
 if TYPE_CHECKING:
     from tenure.engine import Tenure
 
 SUBSCRIPTIONS = "outbox.subscriptions"
-PAGE = 500
 TRIES = 20
 Rows = dict[str, Subscription]
 """The subscriptions of one type, by subscriber."""
@@ -82,11 +81,8 @@ class Subscriptions:
         return self._change(type, ended)[subscriber]
 
     def _types(self) -> Iterator[tuple[str, Rows]]:
-        after: str | None = ""
-        while after is not None:
-            found = self._app.store.records.list(SUBSCRIPTIONS, after, PAGE)
-            yield from ((record.name, _rows(record)) for record in found)
-            after = found[-1].name if len(found) == PAGE else None
+        for record in every(self._app.store.records, SUBSCRIPTIONS):
+            yield record.name, _rows(record)
 
     def _find(self, type: str) -> tuple[Rows, Record]:
         record = self._app.store.records.find(SUBSCRIPTIONS, type)

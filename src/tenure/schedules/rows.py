@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from tenure.core.errors import ScheduleNotFound, VersionConflict
 from tenure.schedules.schedule import SCHEDULES, Schedule
+from tenure.stores.beside import every
 
 if TYPE_CHECKING:
     from tenure.engine import Tenure
 
-PAGE = 500
 TRIES = 10
 
 
@@ -23,13 +23,7 @@ class Rows:
 
     def list(self) -> list[Schedule]:
         """By name."""
-        found: list[Schedule] = []
-        while True:
-            after = found[-1].name if found else ""
-            part = self._app.store.records.list(SCHEDULES, after, PAGE)
-            found += map(Schedule.of, part)
-            if len(part) < PAGE:
-                return found
+        return [Schedule.of(record) for record in every(self._app.store.records, SCHEDULES)]
 
     def get(self, name: str) -> Schedule:
         """One of them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -13,6 +13,7 @@ from tenure.core.lease import Lease
 COUNTED_AT_MOST = 20_000
 HELD_COUNTED_AT_MOST = 10_000
 QUEUES_AT_MOST = 200
+PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +153,22 @@ class RecordStore(Protocol):
         """One record."""
         ...
 
-    def list(self, collection: str, after: str = "", limit: int = 500) -> Sequence[Record]:
-        """In order of name, from behind `after`."""
+    def list(self, collection: str, after: str = "", limit: int = PAGE) -> Sequence[Record]:
+        """At most `limit`, in order of name, from behind `after`."""
         ...
 
     def remove(self, collection: str, name: str, tx: Any = None) -> bool:
         """Whether there was one."""
         ...
+
+
+def every(records: RecordStore, collection: str) -> Iterator[Record]:
+    """All of a collection in order of name, however many: page by page."""
+    after: str | None = ""
+    while after is not None:
+        page = records.list(collection, after, PAGE)
+        yield from page
+        after = page[-1].name if len(page) == PAGE else None
 
 
 class KeyStore(Protocol):

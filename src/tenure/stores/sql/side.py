@@ -16,6 +16,7 @@ from tenure.core.why import MOST_AHEAD
 from tenure.stores.beside import (
     COUNTED_AT_MOST,
     HELD_COUNTED_AT_MOST,
+    PAGE,
     QUEUES_AT_MOST,
     Depth,
     HeldLock,
@@ -203,7 +204,7 @@ class SqlRecords:
         found = self._database.read(Statement("find_record", values))
         return rows.record(found[0]) if found else None
 
-    def list(self, collection: str, after: str = "", limit: int = 500) -> Sequence[Record]:
+    def list(self, collection: str, after: str = "", limit: int = PAGE) -> Sequence[Record]:
         """By name."""
         values = {"collection": collection, "after": after, "limit": limit}
         return [rows.record(row) for row in self._database.read(Statement("list_records", values))]
