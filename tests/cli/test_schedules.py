@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tenure.cli.up import SAMPLE_APP
 from tests.cli.conftest import Shop
 
 NIGHTLY = """
@@ -26,6 +27,11 @@ def nightly(shop: Shop) -> Shop:
 def test_without_schedules_the_list_says_where_they_come_from(shop: Shop) -> None:
     assert "a worker whose app declares some" in shop.call("schedules").stdout
     assert shop.read("schedules", "list") == []
+
+
+def test_the_sample_app_leaves_the_schedules_of_others_alone(nightly: Shop) -> None:
+    assert nightly.run("tick", "--app", SAMPLE_APP).returncode == 0
+    assert nightly.read("schedules", "show", "nightly")["state"] == "active"
 
 
 def test_the_list_and_one_of_them(nightly: Shop) -> None:

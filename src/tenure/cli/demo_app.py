@@ -9,8 +9,10 @@ from tenure.core.outcome import Fail
 from tenure.core.retry import Steps
 from tenure.engine import Tenure
 from tenure.running import RunningJob
+from tenure.settings import Settings
 
-app = Tenure()
+# A name of its own: it declares no schedules, and those of the app without a name stay as they are.
+app = Tenure(settings=Settings(app_name="tenure.sample"))
 
 
 @app.job("demo.mail")
