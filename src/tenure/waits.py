@@ -8,6 +8,7 @@ less often. Nobody holds a connection while waiting.
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import threading
 import time
@@ -16,7 +17,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from tenure.core.errors import JobNotFound, StoreError
+from tenure.core.errors import JobNotFound, OptionError, StoreError
 from tenure.core.job import Job
 from tenure.core.signals import Signals
 from tenure.stores.contract import Store
@@ -95,7 +96,7 @@ class Waits:
         """From now on its end is not missed. `leave` it, whatever happens."""
         if self._process != os.getpid():  # a fork: the thread is the parent's
             self._begin_anew()
-        waiter = Waiter(job_id, time.monotonic() + seconds)
+        waiter = Waiter(job_id, time.monotonic() + _checked(seconds))
         with self._lock:
             self._waiting.setdefault(job_id, []).append(waiter)
             if self._thread is None:
@@ -255,3 +256,10 @@ class Waits:
             finally:
                 self._told = False
             await asyncio.sleep(LISTEN_AGAIN)
+
+
+def _checked(seconds: object) -> float:
+    """A deadline that never comes would keep its waiter for ever; one that is over is fine."""
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool) or math.isnan(seconds):
+        raise OptionError(f"wait takes a number of seconds, not {seconds!r}")
+    return float(seconds)

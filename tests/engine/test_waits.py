@@ -12,7 +12,17 @@ from typing import Any
 import psycopg
 import pytest
 
-from tenure import Fail, JobNotFound, RunningJob, Settings, State, StoreUnavailable, Tenure, Worker
+from tenure import (
+    Fail,
+    JobNotFound,
+    OptionError,
+    RunningJob,
+    Settings,
+    State,
+    StoreUnavailable,
+    Tenure,
+    Worker,
+)
 from tenure.stores.sql.statement import Rows, Statement
 from tests.support.databases import ServerDatabases
 from tests.support.until import until
@@ -91,6 +101,14 @@ def test_the_end_of_a_job_answers_whoever_waits(apps: Apps) -> None:
         here.cancel(ref)
         assert here.wait(ref, LONG).state is State.CANCELED
     assert len(here.waits) == 0
+
+
+@pytest.mark.parametrize("seconds", [float("nan"), None, "5", True])
+def test_a_time_that_never_comes_is_refused(apps: Apps, seconds: Any) -> None:
+    app = apps()
+    with pytest.raises(OptionError, match="wait takes a number of seconds, not"):
+        app.wait(app.enqueue("work"), seconds)
+    assert len(app.waits) == 0
 
 
 def test_no_job_no_wait(apps: Apps) -> None:
