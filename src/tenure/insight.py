@@ -10,6 +10,7 @@ from tenure.core.chain import Hold
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, Job, State
 from tenure.core.page import MAX_PAGE, Page
+from tenure.core.shard import Shard
 from tenure.core.why import Facts, Why, why
 from tenure.stores.beside import Depth, Load, Record, every
 from tenure.stores.contract import Attempt, LogLine, Store
@@ -44,11 +45,16 @@ class WorkerView:
     seen_at: datetime
     silent_seconds: float
     listening: bool = False
+    shard: Shard | None = None
 
     @property
     def alive(self) -> bool:
         """Heard of within the last minute."""
         return self.silent_seconds < WORKER_SILENT_SECONDS
+
+    def serves(self, tenant: str) -> bool:
+        """Whether it takes this tenant's jobs."""
+        return self.shard is None or self.shard.has(tenant)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +168,8 @@ class Insight:
         if job.state.final and job.finished_at is not None:
             return why(job, Facts(now=job.finished_at))
         now = around.now if around else self._store.now()
-        if job.state is not State.QUEUED or job.hold or job.run_at > now:
+        held = job.hold & ~Hold.LIMIT
+        if job.state is not State.QUEUED or held or job.run_at > now:
             head = self._store.queues.head(job) if job.hold & Hold.ORDER else None
             return why(job, Facts(now=now, head=head))
         return why(job, self._facts(job, around or self.around()))
@@ -173,13 +180,15 @@ class Insight:
     def _facts(self, job: Job, around: Around) -> Facts:
         """Of a due job: who could take it, and what is before it."""
         queues, alive = self._store.queues, around.alive
+        able = [one for one in alive if job.queue in one.queues and job.kind in one.kinds]
         cap = around.caps.get(job.tenant)
         return Facts(
             now=around.now,
             paused_by=around.paused_by.get(job.queue),
             workers=len(alive),
-            knows_kind=any(job.queue in one.queues and job.kind in one.kinds for one in alive),
-            ahead=queues.ahead(job),
+            knows_kind=bool(able),
+            serves_tenant=any(one.serves(job.tenant) for one in able),
+            ahead=0 if job.hold else queues.ahead(job),
             cap=cap,
             running=0 if cap is None else queues.running(job.tenant),
         )
@@ -214,4 +223,5 @@ def _worker(record: Record, now: datetime) -> WorkerView:
         seen_at=seen,
         silent_seconds=(now - seen).total_seconds(),
         listening=record.data.get("listening", False),
+        shard=Shard(*shard) if (shard := record.data.get("shard")) else None,
     )

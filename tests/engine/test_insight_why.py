@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tenure import NO_RETRY, RunningJob, Settings, Tenure
+from tenure import NO_RETRY, Limit, RunningJob, Settings, Tenure, Worker
+from tenure.core.shard import Shard
 from tenure.testing import run_until_idle
+from tenure.worker.settings import WorkerSettings
 
 
 @pytest.fixture
@@ -54,6 +56,32 @@ def test_it_is_behind_others_and_blocked_by_one_that_failed(app: Tenure) -> None
     app.cancel(first)
     run_until_idle(app)
     assert code(app, second) == "ended"
+
+
+def test_what_waits_at_a_limit_says_so_only_while_somebody_could_take_it(app: Tenure) -> None:
+    @app.job("slow", limit=Limit(rate=1, per=3_600, burst=1))
+    async def slow(job: RunningJob) -> None:
+        return None
+
+    [_, waiting] = [slow.enqueue() for _ in range(2)]
+    run_until_idle(app)
+
+    assert code(app, waiting) == "no_worker"
+    with Worker(app):
+        assert code(app, waiting) == "limit"
+        app.operator.pause("default", "ada")
+        assert code(app, waiting) == "paused"
+
+
+def test_nobody_works_for_its_shard(app: Tenure) -> None:
+    @app.job("x")
+    async def handler(job: RunningJob) -> None:
+        return None
+
+    first = WorkerSettings(tick_shard_index=0, tick_shard_count=2)
+    other = next(name for name in "abcdef" if Shard(1, 2).has(name))
+    with Worker(app, settings=first):
+        assert code(app, handler.using(tenant=other).enqueue()) == "other_shard"
 
 
 def test_jobs_before_it_are_counted(app: Tenure) -> None:

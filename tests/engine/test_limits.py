@@ -153,7 +153,8 @@ def test_a_waiting_job_says_that_it_is_the_limit(app: Tenure) -> None:
 
     refs = [slow.enqueue() for _ in range(2)]
     assert run_until_idle(app) == 1
-    told = app.insight.why(app.get(refs[1]))
+    with Worker(app):
+        told = app.insight.why(app.get(refs[1]))
     assert (told.code, "limit" in told.text) == ("limit", True)
 
 

@@ -26,6 +26,7 @@ class Facts:
     now: datetime
     paused_by: str | None = None
     knows_kind: bool = True
+    serves_tenant: bool = True
     workers: int = 0
     ahead: int = 0
     head: tuple[str, State] | None = None
@@ -40,7 +41,7 @@ def why(job: Job, facts: Facts) -> Why:
         return Why("ended", f"it has ended: {job.state}{said}")
     if job.state is State.RUNNING:
         return _running(job, facts)
-    if job.hold:
+    if job.hold & (Hold.ORDER | Hold.AFTER):
         return _held(job, facts)
     if job.expires_at is not None and job.started_at is None and job.expires_at <= facts.now:
         return Why("expired", "it was not started in time; the next claim calls it off")
@@ -62,14 +63,8 @@ def _running(job: Job, facts: Facts) -> Why:
 def _held(job: Job, facts: Facts) -> Why:
     if job.hold & Hold.ORDER:
         return _behind(job, facts)
-    if job.hold & Hold.AFTER:
-        named = ", ".join(job.waits_for or ())
-        return Why("after", f"it waits for jobs that it depends on: {named or 'not read'}")
-    return Why(
-        "limit",
-        f"jobs of its kind {job.kind!r}, or of its limit_key, are at their limit: it runs when one "
-        "of them has ended or the next may start",
-    )
+    named = ", ".join(job.waits_for or ())
+    return Why("after", f"it waits for jobs that it depends on: {named or 'not read'}")
 
 
 def _behind(job: Job, facts: Facts) -> Why:
@@ -92,7 +87,7 @@ def _later(job: Job) -> Why:
 
 
 def _waiting(job: Job, facts: Facts) -> Why:
-    """It is due: somebody has to take it."""
+    """It is due: somebody has to take it, also where it waits for room at its limit."""
     if facts.paused_by is not None:
         return Why("paused", f"the queue {job.queue!r} was paused by {facts.paused_by}")
     if not facts.workers:
@@ -102,6 +97,23 @@ def _waiting(job: Job, facts: Facts) -> Why:
             "unknown_kind",
             f"no live worker takes {job.kind!r} from the queue {job.queue!r}",
         )
+    if not facts.serves_tenant:
+        return Why(
+            "other_shard",
+            f"no live worker takes jobs of the tenant {job.tenant!r}: start those of the other "
+            "shards (WORKER_TICK_SHARD_INDEX)",
+        )
+    if job.hold & Hold.LIMIT:
+        return Why(
+            "limit",
+            f"jobs of its kind {job.kind!r}, or of its limit_key, are at their limit: it runs when "
+            "one of them has ended or the next may start",
+        )
+    return _in_line(job, facts)
+
+
+def _in_line(job: Job, facts: Facts) -> Why:
+    """Who could take it is there."""
     if facts.cap is not None and facts.running >= facts.cap:
         return Why("limit", f"{facts.running:,} jobs of the tenant {job.tenant!r} run, its cap")
     if facts.ahead:

@@ -10,6 +10,7 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import astuple
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import Any
@@ -255,6 +256,7 @@ class Worker:
             "running": pipeline.running,
             "started_at": self._started_at,
             "listening": bool(pipeline.alarm.listening),
+            "shard": self._scope.shard and astuple(self._scope.shard),
         }
         self.app.store.records.upsert(Record(collection=WORKERS, name=self.id, data=data))
         pipeline.weights = self.app.tenants.weights()
