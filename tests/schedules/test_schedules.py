@@ -288,7 +288,7 @@ def test_a_wrong_edit_changes_nothing(make: Make) -> None:
     wrong: list[dict[str, Any]] = [
         {"cron": "x"}, {"zone": "x"}, {"every": 0}, {"catch_up": "x"}, {"limit": 0},
         {"payload": {"no": 1}}, {"payload": {"n": datetime.now(UTC)}}, {"kind": "x"},
-        {"cron": "@daily", "every": 60},
+        {"cron": "@daily", "every": 60}, {"every": 60, "zone": "x"},
     ]  # fmt: skip
 
     for changes in wrong:

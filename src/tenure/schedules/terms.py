@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 from tenure.core.errors import OptionError
 from tenure.core.job import DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY, DEFAULT_QUEUE
-from tenure.schedules.cron import Cron
+from tenure.schedules.cron import Cron, zone_of
 from tenure.schedules.due import CatchUp
 from tenure.schedules.timing import Every, Timing
 
@@ -48,6 +48,7 @@ class Terms:
     def checked(self) -> Terms:
         """Itself; whatever is wrong is said here."""
         self.timing()
+        zone_of(self.zone)  # kept for a later cron expression where there is an interval now
         if self.catch_up not in list(CatchUp):
             raise OptionError(f"catch_up {self.catch_up!r} is not one of {', '.join(CatchUp)}")
         if type(self.limit) is not int or not 1 <= self.limit <= MOST_SLOTS:
