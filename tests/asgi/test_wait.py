@@ -105,12 +105,15 @@ def test_everybody_is_answered_when_the_app_closes(app: Tenure) -> None:
         ("waitMs=99999999999", "", Patience(30)),
         ("", "wait=5", Patience(5, preferred=True)),
         ("", "respond-async, wait = 99", Patience(30, preferred=True)),
+        ("", "respond-async|wait=5", Patience(5, preferred=True)),
+        ("", "wait=10000000000", Patience(30, preferred=True)),
         ("", "await=5", Patience(15)),
         ("", "wait=soon", Patience(15)),
     ],
 )
 def test_how_long_a_request_waits(query: str, prefer: str, patience: Patience) -> None:
-    scope = {"query_string": query.encode(), "headers": [(b"prefer", prefer.encode())]}
+    said = [(b"prefer", line.encode()) for line in prefer.split("|")]
+    scope = {"query_string": query.encode(), "headers": said}
 
     assert patience_of(scope) == patience
 

@@ -19,8 +19,13 @@ PROBLEM_TYPE = "urn:tenure:problem:"
 
 def header(scope: Scope, name: str) -> str | None:
     """The first of this name; names are in lower case."""
+    return next(iter(lines(scope, name)), None)
+
+
+def lines(scope: Scope, name: str) -> list[str]:
+    """All of this name: a list may come in several lines."""
     wanted = name.encode()
-    return next((value.decode("latin-1") for key, value in scope["headers"] if key == wanted), None)
+    return [value.decode("latin-1") for key, value in scope["headers"] if key == wanted]
 
 
 def note(scope: Scope, name: str) -> str | None:

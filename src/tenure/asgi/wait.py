@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
 
-from tenure.asgi.messages import Receive, Scope, Send, answer, header, problem
+from tenure.asgi.messages import Receive, Scope, Send, answer, lines, problem
 from tenure.core.errors import InputError, JobNotFound
 from tenure.core.job import Job, State
 from tenure.engine import JobRef, Tenure
@@ -21,7 +21,7 @@ from tenure.engine import JobRef, Tenure
 DEFAULT_MS = 15_000
 MOST_MS = 30_000
 RETRY_MS = 2_000
-PREFERRED = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,9})\"?\s*(?:$|[,;])", re.IGNORECASE)
+PREFERRED = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,18})\"?\s*(?:$|[,;])", re.IGNORECASE)
 
 Ensure = Callable[[Scope], Awaitable[JobRef | str | None]]
 Shape = Callable[[Job], Awaitable[dict[str, Any]]]
@@ -125,7 +125,7 @@ def patience_of(scope: Scope) -> Patience:
         if not (given[-1].isascii() and given[-1].isdigit()):
             raise BadWait(f"waitMs must be a number of milliseconds, not {given[-1][:40]!r}")
         return Patience(min(int(given[-1][:9]), MOST_MS) / 1_000)
-    wish = PREFERRED.search(header(scope, "prefer") or "")
+    wish = PREFERRED.search(", ".join(lines(scope, "prefer")))
     if wish is None:
         return Patience(DEFAULT_MS / 1_000)
     return Patience(min(int(wish[1]) * 1_000, MOST_MS) / 1_000, preferred=True)
