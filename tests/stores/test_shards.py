@@ -47,3 +47,15 @@ def test_what_a_dead_worker_left_is_taken_up_by_its_shard(store: SqlStore, tempo
 
     assert claimed(store, Shard(0, 2), "a") == {n for n in TENANTS if Shard(0, 2).has(n)}
     assert claimed(store, Shard(1, 2), "b") == {n for n in TENANTS if Shard(1, 2).has(n)}
+
+
+def test_what_others_left_behind_does_not_hide_what_is_ours(store: SqlStore, tempo: Tempo) -> None:
+    theirs = next(name for name in TENANTS if Shard(1, 2).has(name))
+    ours = next(name for name in TENANTS if Shard(0, 2).has(name))
+    for name, count in ((theirs, 250), (ours, 3)):
+        store.jobs.add([NewJob(kind="work", tenant=name) for _ in range(count)])
+        assert claimed(store, None, "dead") == {name}
+        tempo.passes(1)
+    tempo.passes(31)
+
+    assert claimed(store, Shard(0, 2), "a") == {ours}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
+from itertools import islice
 from operator import itemgetter
 
 from tenure.core.clock import seconds_to_micros
@@ -28,6 +29,7 @@ from tenure.stores.sql.statement import WAITED, Batch, Plan, Row, Rows, Statemen
 from tenure.stores.sql.take import take, taken_values
 
 RECOVERED_AT_ONCE = 100
+FURTHER = (RECOVERED_AT_ONCE, 1_000, 10_000)
 EXPIRED_AT_ONCE = 100
 LANES_AT_ONCE = 512
 LOOKS = 4
@@ -98,8 +100,9 @@ def sweep(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Claim
     free = yield from free_for(request, _open_slots(request, memory))
     queues = list(free.slots)
     ended: Ended = []
-    taken = yield from _recover(request, free, ended, memory.lookout.back(began, queues))
-    memory.lookout.looked_back(began, queues, quiet=not taken and not ended)
+    overdue = yield from _overdue(request, free, memory.lookout.back(began, queues))
+    memory.lookout.looked_back(began, queues, quiet=not overdue)
+    taken = yield from _recover(request, free, ended, overdue)
     again = frozenset(str(row[0]) for row in taken)
     yield from _expire(ended)
     if free and request.kinds:
@@ -179,24 +182,44 @@ def read_large(ids: Iterable[int]) -> Plan[dict[int, str]]:
     return dict((yield Statement("read_payloads", {"ids": wanted})))
 
 
-def _recover(request: ClaimRequest, free: Free, ended: Ended, back: float) -> Plan[Rows]:
+def _overdue(request: ClaimRequest, free: Free, back: float) -> Plan[Rows]:
+    """Leases that ran out and are ours to end or to take up, now or when there is room; looked for
+    further on where many that cannot be taken now stand before those that can.
+    """
+    asked = {"kinds": list(request.kinds), "queues": list(free.slots), WAITED: 0}
+    enough = min(free.total, RECOVERED_AT_ONCE)
+    ours: Rows = []
+    for limit in FURTHER:
+        values = {**asked, "back": seconds_to_micros(back), "limit": limit}
+        found = yield Statement("overdue_leases", values)
+        ours = [row for row in found if _over(row) or request.may_take(row[7])]
+        trial = Free(free.slots, free.tenants)
+        ready = sum(_over(row) or trial.take(row[6], row[7], 1) for row in ours)
+        if ready >= enough or len(found) < limit:
+            break
+    return ours
+
+
+def _recover(request: ClaimRequest, free: Free, ended: Ended, overdue: Rows) -> Plan[Rows]:
     """Jobs whose lease ran out: again at once and without backoff, or buried, or cancelled."""
-    asked = {"kinds": list(request.kinds), "queues": list(free.slots), "limit": RECOVERED_AT_ONCE}
-    bounds = {WAITED: 0, "back": seconds_to_micros(back)}
-    overdue = yield Statement("overdue_leases", {**asked, **bounds})
-    fates = [(row, _fate(row)) for row in overdue]
-    over = [_burial(row, fate) for row, fate in fates if fate is not Recovery.AGAIN]
+    over = [_burial(row, _fate(row)) for row in overdue if _over(row)][:RECOVERED_AT_ONCE]
     if over:
         yield from settle(over)
         ended += [(end.lease.job_id, end.state, end.reason or "") for end in over]
-    left = [row for row, fate in fates if fate is Recovery.AGAIN and request.may_take(row[7])]
-    again = [row for row in left if free.take(row[6], row[7], 1)]
+    left = (row for row in overdue if not _over(row))
+    fitting = (row for row in left if free.take(row[6], row[7], 1))
+    again = list(islice(fitting, RECOVERED_AT_ONCE))  # what is not looked at keeps its slot free
     if not again:
         return []
     lines = [(row[0], row[1], 0, "crashed", None, _crash(row).to_json()) for row in again]
     yield Statement("add_history", batch=Batch(rows.HISTORY_COLUMNS, lines))
     values = {"ids": [row[0] for row in again], **taken_values(request)}
     return (yield Statement("claim_again", values))
+
+
+def _over(row: Row) -> bool:
+    """Whether there is nothing left to try."""
+    return _fate(row) is not Recovery.AGAIN
 
 
 def _fate(row: Row) -> Recovery:

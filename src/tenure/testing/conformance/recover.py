@@ -213,3 +213,17 @@ def test_a_job_of_a_paused_queue_is_recovered_after_it_resumes(store: Store, tem
 
     store.queues.resume("default", "ada")
     assert claim_ids(store) == [job.id]
+
+
+@promise(1)
+def test_a_full_queue_that_left_many_behind_does_not_hide_another(
+    store: Store, tempo: Tempo
+) -> None:
+    for queue, count in (("pdf", 150), ("mail", 2)):
+        add_jobs(store, count, queue=queue)
+        assert len(claim_all(store, slots={queue: 200}, lease_seconds=tempo.lease)) == count
+    tempo.passes(31)
+
+    found = claim_all(store, owner="b", slots={"pdf": 1, "mail": 10})
+
+    assert sorted(job.queue for job in found) == ["mail", "mail", "pdf"]
