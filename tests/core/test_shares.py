@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.core.shares import TURN, Lane, Take, Tally, by_priority
+from tenure.core.shares import MOST_KNOWN, TURN, Lane, Take, Tally, by_priority
 
 LANES = st.lists(
     st.builds(Lane, st.sampled_from(["mail", "pdf"]), st.just(1), st.text("abcdef", max_size=2)),
@@ -143,3 +143,11 @@ def test_no_lane_gets_two_more_than_another_of_its_queue(
     for queue in {one.queue for one in lanes}:
         mine = [count for one, count in counts.items() if one.queue == queue]
         assert max(mine) - min(mine) <= 1
+
+
+def test_a_tally_does_not_grow_with_every_lane_there_ever_was() -> None:
+    tally = Tally()
+    for number in range(MOST_KNOWN + 10):
+        tally.charge(Lane("q", 0, f"tenant {number}"), 1)
+
+    assert MOST_KNOWN // 2 <= len(tally._had) <= MOST_KNOWN

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import nsmallest
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
@@ -17,6 +17,7 @@ Weights = Mapping[str, float]
 """Of tenants; those that are not named weigh one."""
 NO_WEIGHTS: Weights = MappingProxyType({})
 MANY = 64
+MOST_KNOWN = 50_000
 TURN = 4
 """Jobs of a lane at a time, where there are many lanes and fewer slots than that would take."""
 
@@ -48,7 +49,8 @@ def by_priority(lanes: Iterable[Lane]) -> list[list[Lane]]:
 class Tally:
     """What each lane has had, by its weight: who has had least is next.
 
-    A lane that comes anew starts with the least that any other has had: nobody saves up turns.
+    A lane that comes anew starts with the least that any other has had: nobody saves up turns. Of
+    very many the oldest are forgotten, and come anew.
     """
 
     def __init__(self) -> None:
@@ -77,6 +79,8 @@ class Tally:
         """It has got so many."""
         if count:
             self._had[lane] = self._had.get(lane, 0.0) + count / weight_of(lane, weights)
+        if len(self._had) > MOST_KNOWN:  # keys and tenants that may never come again
+            self._had = dict(islice(self._had.items(), MOST_KNOWN // 2, None))
 
     def leave(self, lane: Lane) -> None:
         """It has nothing more for now."""

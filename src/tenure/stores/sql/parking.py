@@ -93,6 +93,7 @@ class Parking:
         """Nobody waits there any more."""
         for name in names:
             self._look_at.pop(name, None)
+            self._timed.discard(name)
 
     def began(self, names: Mapping[str, str]) -> None:
         """Jobs, each by the gate that it passed: their end is worth a look there."""
