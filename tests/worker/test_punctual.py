@@ -68,6 +68,33 @@ def test_a_slow_runner_does_not_keep_a_slot(app: Tenure) -> None:
         gate.set()
 
 
+def test_a_runner_that_cannot_say_when_it_is_due_is_run_again(app: Tenure) -> None:
+    runs, errors = [], []
+
+    class Unsure:
+        name = "unsure"
+
+        def run(self, budget: Any) -> int:
+            runs.append(1)
+            return 0
+
+        def due_in(self) -> float:
+            raise ValueError("no idea")
+
+    class Feature:
+        handlers = ()
+        runners = (Unsure(),)
+
+    ticking(app)
+    app.include(Feature())
+    app.signals.subscribe(lambda _, facts: errors.append(facts["step"]), "worker.error")
+    soon = WorkerSettings(tick_loop_error_backoff_ms=1, tick_loop_max_jitter_ms=0)
+    with Worker(app, settings=soon):
+        until(lambda: len(runs) >= 3)
+
+    assert set(errors) == {"unsure"}
+
+
 def test_the_next_look_is_at_the_next_slot_or_soon(app: Tenure) -> None:
     runner: Any = app.runners[0]
     ticking(app)

@@ -94,13 +94,17 @@ async def keep_punctual(
     step: Step, settings: WorkerSettings, signals: Signals, stop: asyncio.Event
 ) -> None:
     """A runner that says when it is due: on time, whatever jobs and the other runners do."""
-    errors = 0
+    errors, pace = 0, settings.pace
     while step.due_in is not None and not stop.is_set():
         report = await tick([step], settings)
         signals.emit("tick.done", report=report)
+        try:
+            rest = step.due_in()
+        except Exception as error:
+            signals.emit("worker.error", error=error, step=step.name)
+            rest = pace.after_error(random.random)
         errors = errors + 1 if report.failed else 0
-        rest = step.due_in()
-        await pause(stop, min(rest, _after_errors(errors, settings.pace)) if errors else rest)
+        await pause(stop, min(rest, _after_errors(errors, pace)) if errors else rest)
 
 
 def _delay(report: TickReport, idle: int, pace: Pace) -> float:
