@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from tenure import Job, RunningJob, Tenure, Worker
 from tenure.access import Keys, Permission
 from tenure.api import ApiSettings, create_api
-from tenure.api.events import clients, hints
+from tenure.api.events import clients, hints, hub
 from tenure.testing import run_until_idle
 from tests.api.conftest import Serve, Served, listening
 from tests.api.streams import Told, events_async, stream
@@ -110,6 +110,37 @@ def test_everything_is_told_once_it_changes(served: Served) -> None:
             found = until_state(told, "succeeded") + until_state(told, "succeeded")
 
     assert {one.data["jobId"] for one in found} == {"1", "2"}
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_who_was_away_while_nobody_looked_is_told_to_read_the_lists(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, watched: bool
+) -> None:
+    """With somebody who watches one job the reader goes on, but not with all jobs."""
+    monkeypatch.setattr(hub, "LINGER_SECONDS", 0.0)
+    served = serve(events_seconds=0.05)
+    reader = served.api.state.service.hub
+    ref = served.engine.enqueue("slow")
+    with ExitStack() as stack:
+        if watched:
+            stack.enter_context(other_stream(served, f"/api/jobs/{ref.id}/events"))
+        with stream(served, "/api/events") as told:
+            assert next(told).name == "ready"
+            served.engine.enqueue("quick")
+            seen = next(told)
+        until(lambda: not reader._looked.is_set() if watched else reader._reading.done())
+        served.engine.enqueue("quick")
+
+        with stream(served, "/api/events", **{"last-event-id": str(seen.id)}) as told:
+            assert next(told).name == "reset"
+
+
+@contextmanager
+def other_stream(served: Served, path: str) -> Iterator[None]:
+    """Somebody else, who has got the first event."""
+    with stream(served, path) as told:
+        next(told)
+        yield
 
 
 def test_old_jobs_are_told_of_too_where_somebody_says_so(served: Served) -> None:

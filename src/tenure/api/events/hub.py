@@ -107,7 +107,7 @@ class Hub:
 
     async def _read(self) -> None:
         """Until nobody needs it. A mistake of ours ends the streams: their clients come again."""
-        self._looker = Looker(self._engine)
+        self._looker, self._ring = Looker(self._engine), Ring()
         self._hints.start()
         try:
             while self._looks_at_all or self._single:
@@ -123,6 +123,9 @@ class Hub:
 
     async def _look_once(self) -> None:
         everything = self._looks_at_all
+        if not everything and self._looked.is_set():
+            self._looked.clear()
+            self._ring = Ring()  # what happens now, nobody tells those who come again
         try:
             seen, events = await asyncio.to_thread(self._look, everything)
         except StoreError as error:
@@ -131,8 +134,6 @@ class Hub:
         self._deliver(seen, events)
         if everything:
             self._looked.set()
-        else:
-            self._looked.clear()
 
     async def _pause(self) -> None:
         """So much at least lies between two looks, however many clients come."""
