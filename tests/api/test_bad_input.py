@@ -156,8 +156,9 @@ def test_wrong_and_unknown_fields_are_named(served: Served, body: object, pointe
         b'{"kind": "x", "keyMode": "keep"}',
     ],
 )
-def test_what_the_engine_refuses_is_422(served: Served, body: bytes) -> None:
-    json = {"content-type": "application/json"}
+@pytest.mark.parametrize("more", [{}, {"idempotency-key": "a"}], ids=["", "once"])
+def test_what_the_engine_refuses_is_422(served: Served, body: bytes, more: dict[str, str]) -> None:
+    json = {"content-type": "application/json", **more}
     answer = served.client.post("/api/jobs", content=body, headers=json)
 
     assert answer.status_code == 422, answer.text

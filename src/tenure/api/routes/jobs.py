@@ -69,7 +69,8 @@ def create_job(
 
     if idempotency_key is None:
         return created(act(None))
-    return created(service.once.answer(caller, idempotency_key, job.model_dump_json(), act))
+    question = _question(service.engine, job)
+    return created(service.once.answer(caller, idempotency_key, question, act))
 
 
 @router.get("/jobs", operation_id="listJobs")
@@ -148,6 +149,12 @@ def _check_arguments(engine: Tenure, job: NewJobInput) -> None:
     if handler is not None:
         payload = {} if job.payload is None else job.payload
         handler.unpack(encode(payload, engine.settings.payload_limit_bytes))
+
+
+def _question(engine: Tenure, job: NewJobInput) -> str:
+    """What an Idempotency-Key stands for. A payload that cannot be stored is refused here."""
+    payload = encode(job.payload, engine.settings.payload_limit_bytes)
+    return f"{job.model_dump_json(exclude={'payload'})}\n{payload}"
 
 
 def _moved(service: Service, job: Job) -> JobShape:
