@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
 import pytest
 
 from tenure import Fail, RunningJob, State, Tenure
@@ -100,10 +101,15 @@ def test_a_client_that_has_it_gets_304_until_it_changes(served: Served) -> None:
     job_id = add(served)
     tag = served.get(f"/api/jobs/{job_id}").headers["etag"]
 
+    def ask(given: str) -> httpx.Response:
+        return served.get(f"/api/jobs/{job_id}", headers={"if-none-match": given})
+
     def status(given: str) -> int:
-        return served.get(f"/api/jobs/{job_id}", headers={"if-none-match": given}).status_code
+        return ask(given).status_code
 
     assert [status(tag), status(f'"x", {tag}'), status("*"), status('"x"')] == [304, 304, 304, 200]
+    for name in ("etag", "cache-control"):  # as they are with the whole answer
+        assert ask(tag).headers[name] == ask('"x"').headers[name]
     served.post(f"/api/jobs/{job_id}/cancel")
     assert status(tag) == 200
 
@@ -177,6 +183,19 @@ def test_me_is_resolved_here_and_all_needs_an_admin(served: Served) -> None:
     assert ids("bob", ada) == "forbidden"
     assert ids("all", {}) == [theirs, mine]
     check_problem(served.get(f"/api/jobs/{theirs}", headers=ada), 404, "job-not-found")
+
+
+def test_me_is_resolved_for_a_new_job_too(served: Served) -> None:
+    ada = served.key("write", tenant="", owner="ada")
+
+    def post(user: str, **more: Any) -> httpx.Response:
+        return served.post("/api/jobs", {"kind": "other", "userId": user}, **more)
+
+    job_id = post("me", headers=ada).json()["jobId"]
+    assert served.get(f"/api/jobs/{job_id}").json()["userId"] == "ada"
+    check_problem(post("me"), 403, "forbidden")
+    check_problem(post("all"), 422, "bad-option")
+    check_problem(post("bob", headers=ada), 403, "forbidden")
 
 
 def test_nobody_and_somebody_who_may_not(served: Served) -> None:

@@ -92,6 +92,15 @@ def test_nothing_is_moved_without_a_filter_or_outside_the_scope(served: Served) 
     assert served.engine.insight.counts() == {State.DEAD: 2}
 
 
+@pytest.mark.parametrize("none", [{"kind": []}, {"queue": []}, {"state": []}, {"jobIds": []}])
+def test_a_list_of_nothing_does_not_mean_everything(
+    served: Served, none: dict[str, object]
+) -> None:
+    answer = served.post("/api/jobs/cancel", {"tenant": "", **none})
+
+    check_problem(answer, 422, "invalid-request")
+
+
 def test_an_operation_is_seen_by_those_whose_it_is(served: Served) -> None:
     bury(served, 1, tenant="acme")
     acme = served.key("write", tenant="acme")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tenure.core.errors import OptionError
 from tenure.core.refusals import (
     Forbidden,
 )
@@ -78,6 +79,12 @@ class Caller:
         if not self.may(Permission.ADMIN):
             raise Forbidden("only an admin may ask for the jobs of other users; use userId=me")
         return None if user == ALL else user
+
+    def owner_of_new(self, user: str | None) -> str | None:
+        """`userId` of a job to be added; whether the caller may add it, the scope decides."""
+        if user == ALL:
+            raise OptionError("a job belongs to one user; userId=all is for lists")
+        return self._me() if user == ME else user
 
     def _me(self) -> str:
         if self.owner is None:

@@ -33,9 +33,9 @@ def with_etag(shape: BaseModel, if_none_match: str | None) -> Response:
     """304 where the client has it already. The tag is a hash of the whole answer."""
     body = shape.model_dump_json(by_alias=True).encode()
     tag = f'W/"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
-    if if_none_match is not None and _has(if_none_match, tag):
-        return Response(status_code=304, headers={"etag": tag})
     headers = {"etag": tag, "cache-control": "private, no-cache"}
+    if if_none_match is not None and _has(if_none_match, tag):
+        return Response(status_code=304, headers=headers)
     return Response(body, media_type="application/json", headers=headers)
 
 

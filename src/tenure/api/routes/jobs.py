@@ -30,6 +30,7 @@ from tenure.codec import encode
 from tenure.core.errors import OptionError
 from tenure.core.job import DEAD_LETTERS, Job, State
 from tenure.engine import Tenure
+from tenure.options import Options
 
 router = APIRouter(prefix="/api", tags=["jobs"])
 MOST_LINES = 5_000
@@ -63,8 +64,10 @@ def create_job(
     jobs = caller.jobs(service.engine)
     _check_arguments(service.engine, job)
 
+    options: Options = {**job.options(), "owner": caller.owner_of_new(job.user_id)}
+
     def act(tx: Any) -> Answer:
-        ref = jobs.enqueue(job.kind, job.payload, **{**job.options(), "tx": tx})
+        ref = jobs.enqueue(job.kind, job.payload, **{**options, "tx": tx})
         return Answer(201 if ref.created else 200, {"jobId": ref.id, "created": ref.created})
 
     if idempotency_key is None:

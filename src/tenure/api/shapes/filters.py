@@ -23,9 +23,9 @@ USER = "`me` is the caller; `all` and other users need the permission admin."
 class FilterInput(Input):
     """All that is given must hold; what is left out matches any."""
 
-    state: list[State] | None = Field(default=None, max_length=len(State))
-    kind: list[Kind] | None = Field(default=None, max_length=MANY)
-    queue: list[Queue] | None = Field(default=None, max_length=MANY)
+    state: list[State] | None = Field(default=None, min_length=1, max_length=len(State))
+    kind: list[Kind] | None = Field(default=None, min_length=1, max_length=MANY)
+    queue: list[Queue] | None = Field(default=None, min_length=1, max_length=MANY)
     tenant: Tenant | None = None
     user_id: User | None = Field(default=None, description=USER)
     key: Key | None = None

@@ -43,7 +43,7 @@ class NewJobInput(Input):
     queue: Queue | None = None
     priority: int | None = Field(default=None, ge=0, le=1_000)
     tenant: Tenant | None = None
-    user_id: User | None = None
+    user_id: User | None = Field(default=None, description="Whose it is; `me` is the caller.")
     run_at: When | None = None
     delay_seconds: float | None = Field(default=None, ge=0, le=TEN_YEARS)
     expires_at: When | None = None
