@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from tenure.api import cursors
 from tests.api.conftest import Serve, Served
 
 
@@ -201,6 +202,7 @@ def test_a_cursor_that_was_changed_is_refused(served: Served) -> None:
         f"{inner}x.{seal}",
         f"WzFd.{seal}",
         f"{inner}.{seal}é",
+        str(cursors.seal("\0", "{}")),
         "." * 500,
     ):
         check_problem(ask(wrong), 400, "invalid-cursor")

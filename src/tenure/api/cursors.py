@@ -21,7 +21,8 @@ def unseal(text: str | None, question: str) -> str | None:
     if text is None:
         return None
     inner, _, said = text.rpartition(".")
-    if not text.isascii() or not hmac.compare_digest(said, _seal(inner, question)):
+    plain = text.isascii() and text.isprintable()
+    if not plain or not hmac.compare_digest(said, _seal(inner, question)):
         raise InvalidCursor
     return inner
 

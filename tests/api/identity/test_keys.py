@@ -42,6 +42,7 @@ def test_a_key_may_what_its_permission_holds(
         answer = client.request(method, path, headers=headers)
         assert answer.status_code == (200 if need in allowed else 403)
         assert need in allowed or answer.json()["code"] == "forbidden"
+        assert need in allowed or f"the permission '{need}'" in answer.json()["detail"]
 
 
 def test_a_key_may_come_in_a_header_of_its_own(engine: Tenure, client: httpx.Client) -> None:

@@ -46,7 +46,7 @@ class Needs(SecurityBase):
     def check(self, caller: Caller) -> None:
         """Forbidden where it may not."""
         if not caller.may(self.permission):
-            raise Forbidden(f"this needs the permission {self.permission!r}, which you lack")
+            raise Forbidden(f"this needs the permission '{self.permission}', which you lack")
         if self.site and not caller.site:
             raise Forbidden("this concerns every tenant; your credential belongs to one")
 
