@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -151,6 +153,49 @@ def test_progress_is_live_in_the_open_job_and_it_can_be_cancelled(
 
     until(lambda: page.text("#job .badge") == "canceled")
     assert engine.get(job.id).state == "canceled"
+
+
+SLOW_APP = """
+import asyncio
+from tenure import Tenure
+
+app = Tenure()
+
+@app.job("slow")
+async def slow(job):
+    job.log("begun well")
+    step = 0
+    while not job.canceled:
+        step += 1
+        job.progress(0.5, f"step {step}")
+        await asyncio.sleep(0.05)
+"""
+
+
+BROKEN = """performance.getEntriesByType("resource").filter(
+    one => /jobs.*events/.test(one.name)).length"""
+
+
+def test_log_lines_stay_when_the_stream_is_broken_and_goes_on(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """A browser comes again with Last-Event-ID, and gets only what it has not seen."""
+    (tmp_path / "slow.py").write_text(SLOW_APP)
+    database = {"TENURE_DATABASE_URL": f"sqlite:///{tmp_path / 'tenure.db'}"}
+    with (
+        up(tmp_path, "--app", "slow:app", TENURE_API_STREAM_SECONDS="0.5", **database) as service,
+        closing(Tenure(database["TENURE_DATABASE_URL"])) as engine,
+    ):
+        job = engine.enqueue("slow")
+        browser.open(service.link)
+        browser.click(f"a[href='#/jobs/{job.id}']")
+        until(lambda: "begun well" in browser.text("#job .log"))
+
+        until(lambda: browser.run(BROKEN) >= 3)
+        drawn = browser.text("#job .progress")
+        until(lambda: browser.text("#job .progress") not in ("", drawn))
+        assert browser.text("#job .log").count("begun well") == 1
+        engine.cancel(job.id)
 
 
 def test_lists_are_narrowed_by_state(page: Browser, engine: Tenure) -> None:

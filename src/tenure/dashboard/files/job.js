@@ -24,7 +24,7 @@ export class JobDetail {
     if (!this.dialog.open) this.dialog.showModal();
     this.load();
     this.stream = new Stream(`/api/jobs/${encodeURIComponent(id)}/events`, {
-      open: () => { this.lines = []; },
+      begin: () => { this.lines = []; }, // broken off, it goes on where it was: then they stay
       job: (light) => this.heard(light),
       log: (line) => { this.lines.push(line); this.drawLines(); },
       end: () => { this.stream.close(); this.reload(); },

@@ -13,11 +13,9 @@ export class Stream {
 
   open() {
     if (this.source || document.hidden) return;
+    this.handlers.begin?.();
     this.source = new EventSource(this.path);
-    this.source.addEventListener("open", () => {
-      this.handlers.open?.();
-      this.changed(true);
-    });
+    this.source.addEventListener("open", () => this.changed(true));
     this.source.addEventListener("error", () => {
       this.changed(false);
       if (this.source?.readyState === EventSource.CLOSED) this.again();
