@@ -35,6 +35,16 @@ def test_queues_are_listed_paused_and_resumed(served: Served) -> None:
     assert (line.actor, line.action) == ("test", "key.created")
 
 
+def test_a_queue_with_a_slash_in_its_name_is_paused_too(served: Served) -> None:
+    served.engine.enqueue("report", queue="pdf/large")
+
+    paused = served.post("/api/queues/pdf%2Flarge/pause")
+    assert paused.json() == {"name": "pdf/large", "paused": True}
+    assert served.get("/api/queues").json()["items"][0]["paused"]
+    assert served.post("/api/queues/pdf%2Flarge/resume").json()["paused"] is False
+    check_problem(served.get("/api/queues/pdf%2Flarge/pause"), 405, "method-not-allowed")
+
+
 def test_what_belongs_to_no_tenant_is_not_for_one_tenants_key(served: Served) -> None:
     acme, reader = served.key("admin", tenant="acme"), served.key("read")
     for path in ("queues", "workers", "locks", "schedules"):

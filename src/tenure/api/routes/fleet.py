@@ -25,14 +25,14 @@ def list_queues(caller: SiteReader, engine: Engine) -> QueuesShape:
     return QueuesShape(items=[queue_shape(one) for one in engine.insight.queues()])
 
 
-@router.post("/queues/{queue}/pause", operation_id="pauseQueue")
+@router.post("/queues/{queue:path}/pause", operation_id="pauseQueue")
 def pause_queue(queue: str, caller: SiteAdmin, engine: Engine) -> QueueStateShape:
     """No worker starts a job of this queue until it is resumed. One without jobs can be paused."""
     engine.operator.pause(queue, caller.name)
     return QueueStateShape(name=queue, paused=True)
 
 
-@router.post("/queues/{queue}/resume", operation_id="resumeQueue")
+@router.post("/queues/{queue:path}/resume", operation_id="resumeQueue")
 def resume_queue(queue: str, caller: SiteAdmin, engine: Engine) -> QueueStateShape:
     """Go on."""
     engine.operator.resume(queue, caller.name)
