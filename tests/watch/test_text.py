@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 
 from tenure.watch.text import clean, clip, is_secret, mask
 
+KEY = "tenure_6cd6d2d15a31_" + "0a" * 32
+TOKEN = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmVk"
+
 
 @pytest.mark.parametrize(
     ("text", "shown"),
@@ -19,6 +22,8 @@ from tenure.watch.text import clean, clip, is_secret, mask
         ("API_KEY: hunter2; next", "API_KEY: ***; next"),
         ("Authorization: Bearer hunter2", "Authorization: *** ***"),
         ("sent Bearer abc.def-ghi twice", "sent Bearer *** twice"),
+        (f"no {KEY} here", "no tenure_6cd6d2d15a31_*** here"),
+        (f"sent {TOKEN}, refused", "sent ***, refused"),
         ("http://host:8080/path", "http://host:8080/path"),
         ("nothing to hide", "nothing to hide"),
     ],
@@ -43,7 +48,9 @@ def test_printable_text_stays_as_it_is() -> None:
     assert clean("Grüße, 日本 ✓") == "Grüße, 日本 ✓"
 
 
-@pytest.mark.parametrize("part", ["a.", "token", "a://b:", "password = ", "x" * 50 + "-"])
+@pytest.mark.parametrize(
+    "part", ["a.", "token", "a://b:", "password = ", "x" * 50 + "-", "-eyJ", ".eyJaaaaaaaaa"]
+)
 def test_masking_a_very_long_text_comes_to_an_end(part: str) -> None:
     """A pattern that goes back and forth would not, within the time that a test has."""
     text = part * (400_000 // len(part))

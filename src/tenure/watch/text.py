@@ -9,6 +9,8 @@ MASK = "***"
 SUSPECT = r"(?:passw(?:or)?d|pwd|secret|token|api[_-]?key|authorization|cookie|credential)s?"
 IN_URL = re.compile(r"(\b[a-z][a-z0-9+.-]{0,30}://[^\s:/@]{0,200}):[^\s]{0,500}@", re.IGNORECASE)
 BEARER = re.compile(r"\b(bearer|basic)\s+[\w.~+/=-]+", re.IGNORECASE)
+OURS = re.compile(r"\b(tenure_[0-9a-f]{12})_[0-9a-f]{64}")
+SIGNED = re.compile(r"(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+\.[\w-]*+")
 ASSIGNED = re.compile(
     rf"({SUSPECT}[\w-]{{0,50}}[\"']?\s{{0,5}}[=:]\s{{0,5}})(?:\"[^\"]*\"|'[^']*'|[^\s,;&)}}]+)",
     re.IGNORECASE,
@@ -29,8 +31,11 @@ def clip(text: str) -> str:
 
 
 def mask(text: str) -> str:
-    """Without what looks like a secret: in URLs, after `password=` and its like, after `Bearer`."""
+    """Without what looks like a secret: in URLs, after `password=` and its like, after `Bearer`;
+    and without API keys and signed tokens, wherever they stand.
+    """
     text = BEARER.sub(rf"\1 {MASK}", IN_URL.sub(rf"\1:{MASK}@", text))
+    text = SIGNED.sub(MASK, OURS.sub(rf"\1_{MASK}", text))
     return ASSIGNED.sub(rf"\1{MASK}", text)
 
 
