@@ -142,6 +142,33 @@ def test_a_failed_request_is_told_in_one_line(signals: Signals, said: list[str])
     assert said == ["error: GET /x failed: ValueError: a b"]
 
 
+def test_callers_that_are_refused_are_told_once_for_each_sort(
+    signals: Signals, said: list[str]
+) -> None:
+    for how in ("key", "key", "token"):
+        signals.emit("caller.refused", how=how, reason=f"this {how} is not valid\n")
+    signals.emit("jwks.failed", url="https://issuer.example/keys", error="answered 500")
+
+    assert said == [
+        "warning: a caller was refused (key): this key is not valid",
+        "warning: a caller was refused (token): this token is not valid",
+        "error: the keys of the issuer of tokens cannot be had: answered 500",
+    ]
+
+
+def test_what_was_said_is_not_remembered_without_end(
+    said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storyteller, "MOST_SAID", 10)
+    signals, teller = Signals(), Storyteller(speaker(said))
+    teller.listen(signals)
+    for number in range(50):
+        signals.emit("worker.error", error=ValueError(f"odd {number}"), step="claim")
+
+    assert len(said) == 50
+    assert len(teller._said) <= 10
+
+
 def test_what_is_not_known_passes(signals: Signals, said: list[str]) -> None:
     signals.emit("jobs.enqueued", ids=["9"])
     signals.emit("job.let_go", id="7", settled=True)

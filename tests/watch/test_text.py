@@ -49,7 +49,8 @@ def test_printable_text_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["a.", "token", "a://b:", "password = ", "x" * 50 + "-", "-eyJ", ".eyJaaaaaaaaa"]
+    "part",
+    ["a.", "token", "a://b:", "password = ", "x" * 50 + "-", "-eyJ", " eyJaaaaaaaaa.", "tenure_0a"],
 )
 def test_masking_a_very_long_text_comes_to_an_end(part: str) -> None:
     """A pattern that goes back and forth would not, within the time that a test has."""

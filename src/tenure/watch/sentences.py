@@ -217,6 +217,19 @@ def api_failed(facts: Facts) -> Iterator[Sentence]:
     yield Sentence("error", clip(text), facts=told)
 
 
+def jwks_failed(facts: Facts) -> Iterator[Sentence]:
+    """Nobody with a token can be recognised when the last good keys are too old."""
+    text = f"the keys of the issuer of tokens cannot be had: {clip(str(facts['error']))}"
+    yield Sentence("error", text, "jwks", facts={"url": facts["url"]})
+
+
+def caller_refused(facts: Facts) -> Iterator[Sentence]:
+    """Once for each sort of credential, however many try."""
+    how = facts["how"]
+    text = f"a caller was refused ({how}): {clip(facts['reason'])}"
+    yield Sentence("warning", text, f"refused {how}")
+
+
 SENTENCES: dict[str, Telling] = {
     "worker.started": worker_started,
     "worker.stopping": worker_stopping,
@@ -241,6 +254,8 @@ SENTENCES: dict[str, Telling] = {
     "schedule.disabled": schedule_disabled,
     "tick.done": tick_done,
     "api.failed": api_failed,
+    "jwks.failed": jwks_failed,
+    "caller.refused": caller_refused,
 }
 VERBOSE: dict[str, Telling] = {
     "jobs.settled": jobs_settled_all,

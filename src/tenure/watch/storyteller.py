@@ -10,6 +10,7 @@ from tenure.watch.sentences import OUTAGE, SENTENCES, VERBOSE, Facts, Say, Sente
 from tenure.watch.text import clean
 
 NEW_OUTAGE_SECONDS = 60.0
+MOST_SAID = 1_000
 WORKS_AGAIN = "jobs.claimed"
 
 
@@ -36,6 +37,8 @@ class Storyteller:
     def _tell(self, sentence: Sentence) -> None:
         if sentence.subject is not None:
             now, last = time.monotonic(), self._said.get(sentence.subject)
+            if len(self._said) >= MOST_SAID:
+                self._said.clear()
             self._said[sentence.subject] = now
             if last is not None and now - last < NEW_OUTAGE_SECONDS:
                 return
