@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -85,3 +86,36 @@ def test_actions_are_told_newest_first(shop: Shop) -> None:
     assert all(line["actor"].startswith("cli") for line in lines)
     assert "queue.paused" in shop.call("audit").stdout
     assert len(shop.read("audit", "--limit", "1")) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "action", "target", "facts"),
+    [
+        ("tenants weigh acme 3", "tenant.weighed", "acme", {"weight": 3.0}),
+        ("tenants cap acme 5", "tenant.capped", "acme", {"jobs": 5}),
+        ("limits set add --running 3", "limit.set", "add",
+         {"limit": "3 at a time", "each_key": False}),
+    ],
+)  # fmt: skip
+def test_what_changes_how_jobs_share_is_told_too(
+    shop: Shop, command: str, action: str, target: str, facts: dict[str, Any]
+) -> None:
+    shop.call(*command.split())
+
+    [line] = shop.read("audit")
+    assert (line["action"], line["target"], line["facts"]) == (action, target, facts)
+    assert line["actor"].startswith("cli")
+
+
+def test_what_is_taken_back_is_told_once(shop: Shop) -> None:
+    shop.call("tenants", "weigh", "acme", "3")
+    shop.call("tenants", "cap", "acme", "5")
+    shop.call("limits", "set", "add", "--running", "3")
+    for _ in range(2):
+        shop.call("tenants", "forget", "acme")
+        shop.call("tenants", "uncap", "acme")
+        shop.call("limits", "forget", "add")
+
+    back = [line["action"] for line in shop.read("audit")[:3]]
+    assert back == ["limit.forgotten", "tenant.uncapped", "tenant.weighed"]
+    assert len(shop.read("audit")) == 6

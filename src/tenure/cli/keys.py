@@ -13,7 +13,7 @@ from tenure.access.keys import ApiKey, Keys, check_whose
 from tenure.access.links import LOOPBACK, login_link
 from tenure.access.tickets import LOGIN_LINKS, SESSIONS, Tickets
 from tenure.cli.engines import open_engine, open_existing
-from tenure.cli.moves import actor
+from tenure.cli.moves import actor, noted
 from tenure.cli.options import AsJson, Database, Owner, Tenant
 from tenure.cli.output import note, show_json, show_table
 from tenure.cli.values import duration
@@ -126,7 +126,7 @@ def end_sessions(database: Database = None, as_json: AsJson = False) -> None:
     """Everybody at the dashboard has to log in again; a running API notices within seconds."""
     engine = open_existing(database)
     ended = Tickets(engine, SESSIONS).end_all() + Tickets(engine, LOGIN_LINKS).end_all()
-    engine.operator.audit.note(actor(), "sessions.ended", "", ended=ended)
+    noted(engine, "sessions.ended", "", ended=ended)
     if as_json:
         show_json({"ended": ended})
     else:

@@ -9,6 +9,7 @@ import typer
 
 from tenure.cli.apps import load_app
 from tenure.cli.engines import open_existing
+from tenure.cli.moves import noted
 from tenure.cli.options import AsJson, Database, MaybeApp
 from tenure.cli.output import show_json, show_table
 from tenure.core.limits import Limit
@@ -59,7 +60,9 @@ def put(
 ) -> None:
     """Limit a kind, or each key within it. Goes before what the handler says, within 15 s."""
     limit = Limit(running=running, rate=rate, per=per, burst=burst)
-    open_existing(database).limits.set(kind, limit, each_key=each_key)
+    engine = open_existing(database)
+    engine.limits.set(kind, limit, each_key=each_key)
+    noted(engine, "limit.set", kind, limit=words(limit), each_key=each_key)
     _say(KindLimit(kind, limit, each_key, by_operator=True), as_json=as_json)
 
 
@@ -68,7 +71,9 @@ def forget(
     kind: Kind, each_key: EachKey = False, database: Database = None, as_json: AsJson = False
 ) -> None:
     """What the handler says holds again."""
-    known = open_existing(database).limits.forget(kind, each_key=each_key)
+    engine = open_existing(database)
+    if known := engine.limits.forget(kind, each_key=each_key):
+        noted(engine, "limit.forgotten", kind, each_key=each_key)
     if as_json:
         show_json({"kind": kind, "each_key": each_key, "forgotten": known})
     else:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -128,6 +128,11 @@ def actor() -> str:
         return f"cli:{getpass.getuser()}"
     except (KeyError, OSError):
         return "cli"
+
+
+def noted(engine: Tenure, action: str, target: str, **facts: Any) -> None:
+    """An audit line with the name of whoever sits here."""
+    engine.operator.audit.note(actor(), action, target, **facts)
 
 
 def _chosen(

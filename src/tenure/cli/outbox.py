@@ -12,6 +12,7 @@ import typer
 
 from tenure.cli.engines import open_existing
 from tenure.cli.jobs import LIST_LENGTH, AsLines, Cursor, Limit
+from tenure.cli.moves import noted
 from tenure.cli.options import AsJson, Database, JobId, Tenant
 from tenure.cli.output import note, show_facts, show_json, show_table, to_json
 from tenure.cli.words import ago
@@ -102,7 +103,9 @@ def unsubscribe(
     type: Type, subscriber: Name, database: Database = None, as_json: AsJson = False
 ) -> None:
     """No more events for a subscriber that no program has any more."""
-    ended = Outbox(open_existing(database)).unsubscribe(type, subscriber)
+    engine = open_existing(database)
+    ended = Outbox(engine).unsubscribe(type, subscriber)
+    noted(engine, "subscriber.ended", subscriber, type=type)
     if as_json:
         show_json(_shape(ended))
     else:

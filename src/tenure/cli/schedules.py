@@ -10,7 +10,7 @@ import typer
 
 from tenure.cli.apps import load_app
 from tenure.cli.engines import open_existing
-from tenure.cli.moves import actor
+from tenure.cli.moves import actor, noted
 from tenure.cli.options import AsJson, Database, MaybeApp
 from tenure.cli.output import show_facts, show_json, show_table
 from tenure.cli.values import duration, parse_json
@@ -103,7 +103,9 @@ def edit(
 @schedules.command("run")
 def run(name: Name, database: Database = None, as_json: AsJson = False) -> None:
     """Add one job of it now, beside its slots."""
-    ref = open_existing(database).schedules.run_now(name)
+    engine = open_existing(database)
+    ref = engine.schedules.run_now(name)
+    noted(engine, "schedule.run", name, job=ref.id)
     if as_json:
         show_json({"id": ref.id, "created": ref.created})
     else:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from tenure.cli.engines import open_existing
+from tenure.cli.moves import noted
 from tenure.cli.options import AsJson, Database
 from tenure.cli.output import show_json, show_table
 
@@ -44,28 +45,36 @@ def show(database: Database = None, as_json: AsJson = False) -> None:
 @tenants.command("weigh")
 def weigh(name: Name, weight: Weight, database: Database = None, as_json: AsJson = False) -> None:
     """Within a priority, a tenant of weight 3 gets three times the share of one of weight 1."""
-    open_existing(database).tenants.weigh(name, weight)
+    engine = open_existing(database)
+    engine.tenants.weigh(name, weight)
+    noted(engine, "tenant.weighed", name, weight=weight)
     _say(name, weight, as_json=as_json)
 
 
 @tenants.command("forget")
 def forget(name: Name, database: Database = None, as_json: AsJson = False) -> None:
     """Let it weigh 1 again."""
-    open_existing(database).tenants.forget(name)
+    engine = open_existing(database)
+    if engine.tenants.forget(name):
+        noted(engine, "tenant.weighed", name, weight=1.0)
     _say(name, 1.0, as_json=as_json)
 
 
 @tenants.command("cap")
 def cap(name: Name, jobs: Jobs, database: Database = None, as_json: AsJson = False) -> None:
     """No more than so many of its jobs run at a time, in the whole fleet."""
-    open_existing(database).tenants.cap(name, jobs)
+    engine = open_existing(database)
+    engine.tenants.cap(name, jobs)
+    noted(engine, "tenant.capped", name, jobs=jobs)
     _say_cap(name, jobs, as_json=as_json)
 
 
 @tenants.command("uncap")
 def uncap(name: Name, database: Database = None, as_json: AsJson = False) -> None:
     """As many as there are slots."""
-    open_existing(database).tenants.uncap(name)
+    engine = open_existing(database)
+    if engine.tenants.uncap(name):
+        noted(engine, "tenant.uncapped", name)
     _say_cap(name, None, as_json=as_json)
 
 
