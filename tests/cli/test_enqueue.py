@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tenure import State
+from tenure import State, Worker
 from tests.cli.conftest import Shop
+from tests.support.until import until
 
 
 def test_a_job_is_stored_with_its_options(shop: Shop) -> None:
@@ -77,6 +78,25 @@ def test_with_an_app_the_handler_says_queue_and_attempts(shop: Shop) -> None:
 
     boom, hang = shop.engine.insight.stream()
     assert (hang.queue, boom.max_attempts) == ("long", 2)
+
+
+def test_a_job_that_no_live_worker_takes_is_remarked_upon(shop: Shop) -> None:
+    assert shop.call("enqueue", "hang").stderr == ""  # nobody works yet: nothing is odd
+    engine = shop.engine
+    engine.job("hang", queue="long")(lambda job: None)
+
+    with Worker(engine, queues={"long": 1}):
+        until(engine.insight.workers)
+        told = [shop.call("enqueue", *given).stderr for given in HANGING]
+
+    assert told == [
+        "no live worker takes 'hang' from the queue 'default', but from: long\n",
+        "",
+        "no live worker knows the kind 'hnag'; tenure workers lists what they know\n",
+    ]
+
+
+HANGING = (["hang"], ["hang", "--queue", "long"], ["hnag"])
 
 
 def test_lines_become_jobs_and_each_is_answered(shop: Shop) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -11,10 +12,10 @@ from tenure.cli.apps import load_app
 from tenure.cli.engines import open_engine
 from tenure.cli.lines import enqueue_lines, fields, open_lines
 from tenure.cli.options import AsJson, CorrelationId, Database, Key, MaybeApp, Owner, Tenant
-from tenure.cli.output import show_json
+from tenure.cli.output import note, show_json
 from tenure.cli.values import parse_json
-from tenure.core.errors import OptionError
-from tenure.core.job import KeyMode
+from tenure.core.errors import OptionError, StoreError
+from tenure.core.job import KeyMode, NewJob
 from tenure.engine import Tenure
 
 
@@ -60,10 +61,27 @@ def enqueue(
 
 
 def _one(engine: Tenure, given: dict[str, object], *, checked: bool, as_json: bool) -> None:
-    ref = engine.enqueue_many([fields(engine, given, checked=checked)])[0]
+    job = fields(engine, given, checked=checked)
+    ref = engine.enqueue_many([job])[0]
     if as_json or not sys.stdout.isatty():
         show_json({"id": ref.id, "created": ref.created})
     elif ref.created:
         typer.echo(f"job {ref.id} is queued")
     else:
         typer.echo(f"job {ref.id} has this key already; nothing was added")
+    if ref.created:
+        with suppress(StoreError):  # it is added, whatever happens to the hint
+            _warn(engine, job)
+
+
+def _warn(engine: Tenure, job: NewJob) -> None:
+    """By name it lands in the queue `default`, which the handler's own may not be."""
+    alive = [worker for worker in engine.insight.workers() if worker.alive]
+    knowing = [worker for worker in alive if job.kind in worker.kinds]
+    if any(job.queue in worker.queues for worker in knowing):
+        return
+    if knowing:
+        names = ", ".join(sorted({queue for worker in knowing for queue in worker.queues}))
+        note(f"no live worker takes {job.kind!r} from the queue {job.queue!r}, but from: {names}")
+    elif alive:
+        note(f"no live worker knows the kind {job.kind!r}; tenure workers lists what they know")
