@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,16 +47,21 @@ def public_pem(name: str) -> bytes:
 
 @dataclass
 class Issuer:
-    """`keys` is the document it serves; `status` another answer than 200; `asked` counts."""
+    """`keys` is the document it serves; `status` another answer than 200; `asked` counts;
+    before `go_on` it does not answer.
+    """
 
     url: str = ""
     keys: list[dict[str, Any]] = field(default_factory=lambda: [public_jwk("one", "k1")])
     status: int = 200
     body: bytes | None = None
     asked: int = 0
+    go_on: threading.Event | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.asked += 1
+        if self.go_on is not None:
+            await asyncio.to_thread(self.go_on.wait, 20)
         body = json.dumps({"keys": self.keys}).encode() if self.body is None else self.body
         headers = [(b"content-type", b"application/json"), (b"location", b"/elsewhere")]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})

@@ -6,15 +6,19 @@ import base64
 import hashlib
 import hmac
 import json
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
 import jwt
 import pytest
 
-from tenure.access import IdentitySettings
+from tenure import Tenure
+from tenure.access import IdentitySettings, Keys, Permission
+from tenure.api.identity import jwks
 from tenure.testing.clock import ManualClock
 from tests.api.identity.conftest import Open
 from tests.api.identity.issuer import (
@@ -28,6 +32,7 @@ from tests.api.identity.issuer import (
     serve_issuer,
     token,
 )
+from tests.support.until import until
 
 NOW = int(time.time())
 HOUR = 3_600
@@ -298,6 +303,26 @@ def test_an_issuer_that_is_back_is_asked_again_soon(open_api: Open, issuer: Issu
     clock.advance(seconds=6)
 
     assert ask(client, token()).status_code == 200
+
+
+def test_tokens_that_wait_for_a_slow_issuer_leave_others_alone(
+    open_api: Open, issuer: Issuer, engine: Tenure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More of them than there are threads for requests: one asks the issuer, the rest wait."""
+    monkeypatch.setattr(jwks, "FETCH_SECONDS", 20.0)
+    issuer.go_on = threading.Event()
+    client = open_api(issuer.settings())
+    key, _ = Keys(engine).create("ci", Permission.READ, actor="test")
+    with ThreadPoolExecutor(60) as pool:
+        waiting = [pool.submit(ask, client, token(kid=f"unknown-{n}")) for n in range(60)]
+        until(lambda: issuer.asked == 1)
+        known = [ask(client, key).status_code for _ in range(10)]
+        early = [one for one in waiting if one.done()]
+        issuer.go_on.set()
+
+    assert (known, early) == ([200] * 10, [])
+    assert {one.result().status_code for one in waiting} == {401}
+    assert issuer.asked == 1
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import datetime
 
 from starlette.concurrency import run_in_threadpool
@@ -25,6 +27,7 @@ from tenure.core.refusals import (
 from tenure.core.signals import Signals
 from tenure.engine import Tenure
 
+TOKENS_AT_ONCE = 8
 ENDED = ("key.revoked", "session.ended")
 
 
@@ -44,6 +47,7 @@ class Identity:
         self.elapsed = time.monotonic if clock is None else lambda: clock.now().timestamp()
         self.remembered = Remembered(settings.identity_cache_seconds, self.elapsed)
         self._tokens = _tokens(settings, engine.signals, self.elapsed)
+        self._tokens_at_once = asyncio.Semaphore(TOKENS_AT_ONCE)
         self._clock = clock
         engine.signals.subscribe(lambda name, facts: self.remembered.forget(), *ENDED)
 
@@ -52,7 +56,7 @@ class Identity:
         credential = credential_of(request)
         found = self.remembered.find(credential)
         if found is None:
-            found = await run_in_threadpool(self._recognise, credential)
+            found = await self._recognised(credential)
         if credential.how is How.SESSION:
             check_csrf(request, credential.text)
         return found
@@ -61,6 +65,11 @@ class Identity:
         """It stands for nobody from now on."""
         if self.sessions.end(secret):
             self.engine.signals.emit("session.ended")
+
+    async def _recognised(self, credential: Credential) -> Caller:
+        """A token may have to wait for its issuer: however many do, threads are left for others."""
+        async with self._tokens_at_once if credential.how is How.TOKEN else nullcontext():
+            return await run_in_threadpool(self._recognise, credential)
 
     def _recognise(self, credential: Credential) -> Caller:
         since = self.remembered.generation
