@@ -92,6 +92,12 @@ def test_nothing_is_moved_without_a_filter_or_outside_the_scope(served: Served) 
     assert served.engine.insight.counts() == {State.DEAD: 2}
 
 
+def test_whether_it_is_a_preview_is_not_guessed(served: Served) -> None:
+    answer = served.post("/api/jobs/cancel", {"kind": ["boom"], "dryRun": "no"})
+
+    check_problem(answer, 422, "invalid-request")
+
+
 @pytest.mark.parametrize("none", [{"kind": []}, {"queue": []}, {"state": []}, {"jobIds": []}])
 def test_a_list_of_nothing_does_not_mean_everything(
     served: Served, none: dict[str, object]

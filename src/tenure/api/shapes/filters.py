@@ -95,7 +95,9 @@ class MoveInput(FilterInput):
 
     job_ids: list[JobId] | None = Field(default=None, min_length=1, max_length=MOST_IDS)
     finished_before: When | None = None
-    dry_run: bool = Field(default=False, description="Say how many it would be; change nothing.")
+    dry_run: bool = Field(
+        default=False, strict=True, description="Say how many it would be; change nothing."
+    )
 
     def where(self, owner: str | None) -> JobFilter:
         """With what lists do not have."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 from pydantic.config import JsonDict
 
-from tenure.api.shapes.shape import Input, Moment, Shape, When
+from tenure.api.shapes.shape import Input, Moment, Shape, When, a_number, a_text
 from tenure.api.shapes.words import JobId as Id
 from tenure.api.shapes.words import Key, Kind, LimitKey, OrderingKey, Queue, Tenant, User
 from tenure.core.chain import AfterFailure, OnFailure
@@ -54,6 +54,11 @@ class NewJobInput(Input):
     after: list[Id] | None = Field(default=None, max_length=AFTER_AT_MOST)
     after_failure: AfterFailure | None = None
 
+    _numbers = field_validator(
+        "priority", "max_attempts", "delay_seconds", "key_window_seconds", mode="before"
+    )(a_number)
+    _moments = field_validator("run_at", "expires_at", mode="before")(a_text)
+
     def options(self) -> Options:
         """What was said beside kind and payload."""
         said = self.model_dump(exclude={"kind", "payload"}, exclude_none=True)
@@ -73,6 +78,8 @@ class PriorityInput(Input):
     """A small number goes first."""
 
     priority: int = Field(ge=0, le=1_000, examples=[0])
+
+    _number = field_validator("priority", mode="before")(a_number)
 
 
 class WhyShape(Shape):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
-from tenure.api.shapes.shape import Input, Moment, Shape
+from tenure.api.shapes.shape import Input, Moment, Shape, a_number
 from tenure.schedules import CatchUp, Schedule
 from tenure.schedules.terms import MOST_SLOTS, Edit
 
@@ -57,6 +57,8 @@ class EditInput(Input):
     payload: dict[str, Any] | None = None
     catch_up: CatchUp | None = None
     limit: int | None = Field(default=None, ge=1, le=MOST_SLOTS)
+
+    _numbers = field_validator("every", "limit", mode="before")(a_number)
 
     def changes(self) -> Edit:
         """What was given."""

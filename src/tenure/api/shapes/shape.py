@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
 
 class Shape(BaseModel):
@@ -21,6 +22,20 @@ class Input(BaseModel):
     model_config = ConfigDict(
         alias_generator=to_camel, populate_by_name=False, extra="forbid", frozen=True
     )
+
+
+def a_number(value: object) -> object:
+    """A validator before others: `"1"` and `true` are no numbers, though some could be made."""
+    if isinstance(value, bool | str):
+        raise PydanticCustomError("number_type", "Input should be a number")
+    return value
+
+
+def a_text(value: object) -> object:
+    """Likewise for moments: `5` would be one in 1970."""
+    if isinstance(value, int | float):
+        raise PydanticCustomError("text_type", "Input should be a text")
+    return value
 
 
 def _zulu(moment: datetime) -> str:
