@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -139,7 +140,19 @@ def test_what_operators_do_is_told_with_their_names(signals: Signals, said: list
 def test_a_failed_request_is_told_in_one_line(signals: Signals, said: list[str]) -> None:
     signals.emit("api.failed", error=ValueError("a\nb"), method="GET", path="/x\n", request_id="r1")
 
-    assert said == ["error: GET /x failed: ValueError: a b"]
+    assert said == ["error: GET /x failed (request r1): ValueError: a b"]
+
+
+def test_a_failed_request_is_told_with_the_place_of_the_mistake(
+    signals: Signals, said: list[str]
+) -> None:
+    try:
+        int("one")
+    except ValueError as error:
+        signals.emit("api.failed", error=error, method="GET", path="/x", request_id="r1")
+
+    place = "test_sentences.py:[0-9]+ in test_a_failed_request_is_told_with_the_place"
+    assert re.search(rf"failed \(request r1, {place}", said[0])
 
 
 def test_callers_that_are_refused_are_told_once_for_each_sort(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tenure.core.errors import StoreUnavailable
@@ -210,10 +212,11 @@ def tick_done(facts: Facts) -> Iterator[Sentence]:
 
 
 def api_failed(facts: Facts) -> Iterator[Sentence]:
-    """A request that ended in an error of ours."""
+    """A request that ended in an error of ours: the client was told its id and nothing else."""
     error = facts["error"]
     told = {name: facts.get(name) for name in ("method", "path", "request_id", "correlation_id")}
-    text = f"{facts['method']} {facts['path']} failed: {type(error).__name__}: {error}"
+    request = f"{facts['method']} {facts['path'][:100]} failed (request {told['request_id']}"
+    text = f"{request}{_place(error)}): {type(error).__name__}: {error}"
     yield Sentence("error", clip(text), facts=told)
 
 
@@ -263,6 +266,12 @@ VERBOSE: dict[str, Telling] = {
     "schedule.fired": schedule_fired,
 }
 """Told beside those, or instead of them, where every step is wanted."""
+
+
+def _place(error: BaseException) -> str:
+    """Where it was raised: `, jobs.py:57 in create_job`."""
+    frames = traceback.extract_tb(error.__traceback__)[-1:]
+    return "".join(f", {Path(one.filename).name}:{one.lineno} in {one.name}" for one in frames)
 
 
 def _name(job: ClaimedJob) -> str:
