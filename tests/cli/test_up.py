@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -67,6 +68,18 @@ def test_the_link_lets_in_once(demo: Up, folder: Path) -> None:
     again = httpx.get(demo.link)
     assert (again.status_code, "set-cookie" in again.headers) == (401, False)
     assert (folder / "tenure.db").exists()
+
+
+def test_the_command_for_another_link_can_be_pasted(folder: Path) -> None:
+    """Also where the database is not the one that commands take by themselves."""
+    with up(folder, "--database", "sqlite:///other place.db") as running:
+        assert running.process.stdout is not None
+        pasted = next(running.process.stdout).partition("another: tenure ")[2]
+        command = [sys.executable, "-m", "tenure", *shlex.split(pasted)]
+        made = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+        assert httpx.get(made.stdout.strip()).status_code == 303
+
+    assert not (folder / "tenure.db").exists()
 
 
 def test_nobody_is_let_in_without_it(demo: Up) -> None:

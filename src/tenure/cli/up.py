@@ -15,6 +15,7 @@ from tenure.cli.watching import watching
 from tenure.cli.worker import Order, apart, check_store
 from tenure.core.errors import UsageError
 from tenure.engine import Tenure
+from tenure.settings import Settings
 
 SAMPLE_APP = "tenure.cli.demo_app:app"
 
@@ -54,7 +55,7 @@ def up(
         raise NoSample(app)
     order = Order(app=app or SAMPLE_APP, database=database, concurrency=None,
                   lease_seconds=None, queues=[], quiet=False)  # fmt: skip
-    settings = settings_of(host=host, port=port)
+    settings, usual = settings_of(host=host, port=port), Settings().database_url
     if workers and (code := apart(lambda: prepare(order, settings.host))):
         raise typer.Exit(code)
     with (
@@ -62,12 +63,14 @@ def up(
         crew(order, workers, listening) as beside,
     ):
         from tenure.cli.up_server import serve
+        from tenure.cli.up_welcome import welcome
 
         engine = prepare(order, settings.host)
         if demo:
             add_sample(engine)
         with watching(engine, quiet=False, metrics=None):
-            raise typer.Exit(serve(engine, listening, beside, may_open=not no_open))
+            greet = welcome(engine, listening, may_open=not no_open, usual=usual)
+            raise typer.Exit(serve(engine, beside, listening, greet))
 
 
 def prepare(order: Order, host: str) -> Tenure:

@@ -14,7 +14,6 @@ from tenure.api import create_api
 from tenure.api.serve import Server
 from tenure.cli.errors import FINE, PROBLEMS
 from tenure.cli.up_crew import Crew
-from tenure.cli.up_welcome import welcome
 from tenure.cli.watching import say
 from tenure.dashboard import install_page
 from tenure.engine import Tenure
@@ -25,12 +24,13 @@ from tenure.worker.worker import STOP_SIGNALS, run_loop
 LOOK_SECONDS = 0.05
 
 
-def serve(engine: Tenure, listening: socket.socket, crew: Crew | None, *, may_open: bool) -> int:
-    """Until a signal comes; the exit code of the command."""
+def serve(
+    engine: Tenure, crew: Crew | None, listening: socket.socket, greet: Callable[[], None]
+) -> int:
+    """Until a signal comes; the exit code of the command. `greet` is called when it answers."""
     worker = Worker(engine) if crew is None else None
     api = create_api(engine, worker=worker)
     install_page(api)
-    greet = welcome(engine, listening, may_open=may_open)
     server = UpServer(api, worker, crew, greet)
     run_loop(lambda: server.serve([listening]))
     return server.code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import socket
 import sys
 import threading
@@ -22,11 +23,18 @@ from tenure.engine import Tenure
 ACTOR = "tenure up"
 
 
-def welcome(engine: Tenure, listening: socket.socket, *, may_open: bool) -> Callable[[], None]:
-    """To be called when it answers. The links are made here, where a database may be asked."""
+def welcome(
+    engine: Tenure, listening: socket.socket, *, may_open: bool, usual: str
+) -> Callable[[], None]:
+    """To be called when it answers. The links are made here, where a database may be asked.
+
+    `usual` is the database of commands that name none.
+    """
     base = base_url(listening)
     known = is_loopback(listening.getsockname()[0])
-    lines = [*(_local(engine, base) if known else _reachable(base)), *_rest(engine, base)]
+    another = "tenure keys link NAME --permission admin" + _option(engine.url, usual)
+    first = _local(engine, base, another) if known else _reachable(base, another)
+    lines = [*first, *_rest(engine, base)]
     opens = known and may_open and _has_screen()
     own = login_link(engine, base, actor=ACTOR) if opens else None
 
@@ -38,22 +46,21 @@ def welcome(engine: Tenure, listening: socket.socket, *, may_open: bool) -> Call
     return greet
 
 
-def _local(engine: Tenure, base: str) -> list[str]:
+def _local(engine: Tenure, base: str, another: str) -> list[str]:
     link = login_link(engine, base, actor=ACTOR)
     minutes = IdentitySettings().login_link_seconds / 60
     return [
         _title(),
         f"  open    {typer.style(link, bold=True)}",
-        f"          good once, for {minutes:g} minutes; another: "
-        f"tenure keys link NAME --permission admin --base-url {base}",
+        f"          good once, for {minutes:g} minutes; another: {another} --base-url {base}",
     ]
 
 
-def _reachable(base: str) -> list[str]:
+def _reachable(base: str, another: str) -> list[str]:
     return [
         _title(),
         f"  page    {base}/ (behind TLS: sessions elsewhere than on loopback need it)",
-        "  enter   tenure keys link NAME --permission admin --base-url https://YOUR-NAME",
+        f"  enter   {another} --base-url https://YOUR-NAME",
     ]
 
 
@@ -75,6 +82,13 @@ def _place(url: str) -> str:
     parts = urlsplit(url)
     host = "" if parts.hostname is None else parts.hostname
     return f"{parts.scheme}://{host}{parts.path}"
+
+
+def _option(url: str, usual: str) -> str:
+    """What a command must be told to reach the same database; a password is not shown."""
+    if url == usual:
+        return ""
+    return f" --database {'URL' if urlsplit(url).username else shlex.quote(url)}"
 
 
 def _has_screen() -> bool:
