@@ -129,9 +129,9 @@ class Insight:
         """Open jobs by queue, counted no further than a bound: cheap enough to ask often."""
         return self._store.queues.loads()
 
-    def queues(self) -> list[QueueView]:
-        """Every queue with open jobs or a pause."""
-        depths = self.depths()
+    def queues(self, depths: Sequence[Depth] | None = None) -> list[QueueView]:
+        """Every queue with open jobs or a pause; `depths` as somebody has counted them."""
+        depths = self.depths() if depths is None else depths
         paused = {queue.name: queue.paused for queue in self._store.queues.list()}
         names = sorted({depth.queue for depth in depths} | set(paused))
         return [_queue(name, depths, paused.get(name, False)) for name in names]

@@ -220,7 +220,7 @@ def test_a_mistake_of_ours_is_a_500_without_details(
     heard: list[dict[str, object]] = []
     served.engine.signals.subscribe(lambda name, facts: heard.append(dict(facts)), "api.failed")
 
-    def broken() -> None:
+    def broken(*_: object) -> None:
         raise ZeroDivisionError("the secret of the house")
 
     monkeypatch.setattr(served.engine.insight, "queues", broken)

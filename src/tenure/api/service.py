@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from tenure.api.depths import Depths
 from tenure.api.events import Hub
 from tenure.api.identity import Reader, Writer
 from tenure.api.once import Once
@@ -34,6 +35,7 @@ class Service:
     hub: Hub
     metrics: Metrics
     reasons: Reasons
+    depths: Depths
     tick: TickRoute | None
 
     @classmethod
@@ -48,6 +50,7 @@ class Service:
             hub=Hub(engine, seconds=settings.events_seconds, most=settings.events_clients),
             metrics=Metrics.of(engine),
             reasons=Reasons(engine),
+            depths=Depths(engine),
             tick=tick_route(engine),
         )
 

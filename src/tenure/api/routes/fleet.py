@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from tenure.api.identity import SiteAdmin, SiteReader
-from tenure.api.service import Engine
+from tenure.api.service import Engine, Serving
 from tenure.api.shapes.fleet import (
     LocksShape,
     QueuesShape,
@@ -20,9 +20,12 @@ router = APIRouter(prefix="/api", tags=["fleet"])
 
 
 @router.get("/queues", operation_id="listQueues")
-def list_queues(caller: SiteReader, engine: Engine) -> QueuesShape:
-    """Every queue with open jobs or a pause."""
-    return QueuesShape(items=[queue_shape(one) for one in engine.insight.queues()])
+def list_queues(caller: SiteReader, service: Serving) -> QueuesShape:
+    """Every queue with open jobs or a pause. Where there are very many jobs, the figures may be up
+    to a minute old.
+    """
+    found = service.engine.insight.queues(service.depths.now())
+    return QueuesShape(items=[queue_shape(one) for one in found])
 
 
 @router.post("/queues/{queue:path}/pause", operation_id="pauseQueue")
