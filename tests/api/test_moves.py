@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 
 from tenure import RunningJob, State, Steps, Tenure
-from tenure.api.operations import OperationState
+from tenure.api import operations
+from tenure.api.operations import COLLECTION, Operations, OperationState
+from tenure.core.scope import EVERYTHING
+from tenure.operator import Watcher
+from tenure.scoped import Scoped
 from tenure.stores.contract import Changed
 from tenure.testing import run_until_idle
 from tests.api.conftest import Serve, Served
@@ -70,6 +74,39 @@ def test_a_long_one_goes_on_and_is_followed(served: Served) -> None:
     where = begun.headers["location"]
     done = until(lambda: served.get(where).json()["state"] == "done" and served.get(where).json())
     assert (done["total"], done["matched"], done["changed"]) == (600, 600, 600)
+
+
+def test_one_that_waits_for_its_turn_is_not_lost(
+    engine: Tenure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two run, and tell of the third; when all is stopped, so is that."""
+    for name in ("TOLD_EVERY", "WAITING_TOLD_EVERY"):
+        monkeypatch.setattr(operations, name, 0.0)
+    known, go_on = Operations(engine), threading.Semaphore(0)
+    jobs = Scoped(engine, EVERYTHING, "tester")
+
+    def move(watch: Watcher) -> Changed:
+        while go_on.acquire(timeout=20):
+            watch(Changed(matched=1, changed=1))
+        raise AssertionError("nobody went on")
+
+    begun = [known.begin(jobs, "cancel", 9, move)[0] for _ in range(3)]
+    third = str(begun[2].id)
+
+    def told_at() -> Any:
+        return engine.store.records.find(COLLECTION, third).updated_at  # type: ignore[union-attr]
+
+    def told_again() -> bool:
+        go_on.release()
+        return bool(told_at() > first)
+
+    first = until(told_at)
+    until(told_again)
+    assert known.get(third, EVERYTHING).matched == 0
+    known._stopping.set()
+    go_on.release(10)
+    known.close()
+    assert {known.get(str(one.id), EVERYTHING).state for one in begun} == {OperationState.STOPPED}
 
 
 def test_waiting_jobs_are_cancelled_by_filter(served: Served) -> None:

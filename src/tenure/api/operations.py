@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -15,6 +16,7 @@ from typing import Any
 
 from tenure.api.errors import OperationNotFound
 from tenure.api.kept import Kept
+from tenure.core.errors import StoreError
 from tenure.core.scope import Scope
 from tenure.engine import Tenure
 from tenure.operator import Watcher
@@ -26,6 +28,7 @@ COLLECTION = "operations"
 NAME = re.compile("[0-9a-f]{16}")
 KEPT_SECONDS = 86_400.0
 TOLD_EVERY = 0.3
+WAITING_TOLD_EVERY = 10.0
 SILENT_SECONDS = 60.0
 AT_A_TIME = 2
 Move = Callable[[Watcher], Changed]
@@ -65,13 +68,18 @@ class Stopped(Exception):
 
 
 class Operations:
-    """Those of this process run two at a time; all of them are told by the database."""
+    """Those of this process run two at a time; all of them are told by the database. Those that run
+    tell now and then of those that wait for their turn, so that nobody takes them for lost.
+    """
 
     def __init__(self, engine: Tenure) -> None:
         self._engine = engine
         self._kept = Kept(engine, COLLECTION, KEPT_SECONDS)
         self._pool = ThreadPoolExecutor(AT_A_TIME, thread_name_prefix="tenure-operation")
         self._stopping = threading.Event()
+        self._waiting: dict[str, Operation] = {}
+        self._lock = threading.Lock()
+        self._told_waiting = time.monotonic()
 
     def preview(self, jobs: Scoped, action: str, total: int) -> Operation:
         """What it would be; nothing begins."""
@@ -84,6 +92,7 @@ class Operations:
         operation = self._new(jobs, action, total, OperationState.RUNNING, secrets.token_hex(8))
         self._tell(operation)
         self._kept.sweep()
+        self._waiting[str(operation.id)] = operation
         return operation, self._pool.submit(self._run, operation, move)
 
     def get(self, name: str, scope: Scope) -> Operation:
@@ -94,9 +103,11 @@ class Operations:
         return self._seen(record)
 
     def close(self) -> None:
-        """Stop between two chunks, and wait for that."""
+        """Stop between two chunks, and wait for that. What has not begun does not begin."""
         self._stopping.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
+        with suppress(StoreError):
+            self._tell_waiting(OperationState.STOPPED)
 
     def _new(
         self, jobs: Scoped, action: str, total: int, state: OperationState, name: str | None
@@ -113,7 +124,9 @@ class Operations:
         )
 
     def _run(self, operation: Operation, move: Move) -> Operation:
-        teller = _Teller(operation, self._tell, self._stopping)
+        with self._lock:
+            self._waiting.pop(str(operation.id), None)
+        teller = _Teller(operation, self._tell_on, self._stopping)
         try:
             done = move(teller.hear)
         except Stopped:
@@ -125,6 +138,19 @@ class Operations:
             ended = replace(_counted(operation, done), state=OperationState.DONE)
         self._tell(ended)
         return ended
+
+    def _tell_on(self, operation: Operation) -> None:
+        self._tell(operation)
+        if time.monotonic() - self._told_waiting >= WAITING_TOLD_EVERY:
+            self._told_waiting = time.monotonic()
+            self._tell_waiting(OperationState.RUNNING)
+
+    def _tell_waiting(self, state: OperationState) -> None:
+        """The lock keeps one that begins meanwhile from being overwritten."""
+        for name in list(self._waiting):
+            with self._lock:
+                if (found := self._waiting.get(name)) is not None:
+                    self._tell(replace(found, state=state))
 
     def _tell(self, operation: Operation) -> None:
         data: dict[str, Any] = asdict(operation)
