@@ -37,8 +37,6 @@ VARIABLE = re.compile(r"\b(?:TENURE|WORKER|OUTBOX|BPC)_[A-Z0-9_]+")
 SPAN = re.compile(r"`tenure ([^`]+)`")
 GIVEN = {"POSTGRES_PASSWORD": "secret", "RABBITMQ_PASSWORD": "secret", "APP_FOLDER": "/srv/shop"}
 
-# Parts that these documents speak of before they are there. Known names are always checked.
-
 SHOP = """
 from tenure import Tenure
 
