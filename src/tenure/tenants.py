@@ -32,11 +32,11 @@ class Tenants:
         if not number or not math.isfinite(weight) or not 1 / MOST <= weight <= MOST:
             raise OptionError(f"a weight is a number from 0.001 to 1,000, not {weight!r}")
         data = {"weight": float(weight)}
-        self._store.records.upsert(Record(collection=TENANTS, name=tenant or NO_NAME, data=data))
+        self._store.records.upsert(Record(collection=TENANTS, name=_record_name(tenant), data=data))
 
     def forget(self, tenant: str) -> bool:
         """Let it weigh 1 again; whether it had another weight."""
-        return self._store.records.remove(TENANTS, tenant or NO_NAME)
+        return self._store.records.remove(TENANTS, _record_name(tenant))
 
     def weights(self) -> Mapping[str, float]:
         """Of those that are named."""
@@ -47,11 +47,11 @@ class Tenants:
         """No more than so many of its jobs run at a time, in the whole fleet."""
         check_name("tenant", tenant)
         data = {"jobs": check_cap(jobs)}
-        self._store.records.upsert(Record(collection=CAPS, name=tenant or NO_NAME, data=data))
+        self._store.records.upsert(Record(collection=CAPS, name=_record_name(tenant), data=data))
 
     def uncap(self, tenant: str) -> bool:
         """As many as there are slots; whether there was a cap."""
-        return self._store.records.remove(CAPS, tenant or NO_NAME)
+        return self._store.records.remove(CAPS, _record_name(tenant))
 
     def caps(self) -> dict[str, int]:
         """Of those that have one."""
@@ -60,4 +60,9 @@ class Tenants:
 
 
 def _name(record: Record) -> str:
-    return "" if record.name == NO_NAME else record.name
+    return record.name.removeprefix(NO_NAME)
+
+
+def _record_name(tenant: str) -> str:
+    """A record must have a name; those that look like the empty tenant's are told apart."""
+    return NO_NAME + tenant if not tenant or tenant.startswith(NO_NAME) else tenant

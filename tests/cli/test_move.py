@@ -64,7 +64,7 @@ def test_a_closed_source_says_so_and_can_be_reopened(two_jobs: Shop) -> None:
     examined = two_jobs.run("doctor")
     assert examined.returncode == 1 and "moved to sqlite:///" in examined.stdout
 
-    assert two_jobs.run("move", "--reopen", two_jobs.url).returncode == 0
+    assert two_jobs.read("move", "--reopen", two_jobs.url) == {"open": True}
     assert two_jobs.run("enqueue", "add", "--payload", '{"a": 3}').returncode == 0
     again = two_jobs.run("move", "--reopen", two_jobs.url)
     assert again.returncode == 1 and "is not closed" in again.stderr

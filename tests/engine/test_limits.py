@@ -171,3 +171,13 @@ def test_a_limit_of_the_wrong_sort_is_refused(app: Tenure) -> None:
 
 async def _nothing(job: RunningJob) -> None:
     return None
+
+
+def test_tenants_of_odd_names_have_caps_of_their_own(app: Tenure) -> None:
+    caps = {"": 3, "-": 4, "-x": 5, "x": 6}
+    for tenant, jobs in caps.items():
+        app.tenants.cap(tenant, jobs)
+
+    assert app.tenants.caps() == caps
+    assert app.tenants.uncap("-")
+    assert app.tenants.caps() == {"": 3, "-x": 5, "x": 6}

@@ -79,6 +79,13 @@ def test_a_full_page_of_the_newest_is_one_statement(store: SqlStore) -> None:
     assert "page_open_jobs" not in asked
 
 
+def test_states_may_be_plain_words(store: SqlStore) -> None:
+    [added] = store.jobs.add([NewJob(kind="a")])
+
+    found = store.jobs.page(JobFilter(states=("queued",)))  # type: ignore[arg-type]
+    assert [job.id for job in found.rows] == [added.id]
+
+
 def _matches(where: JobFilter, state: State, kind: str, tenant: str) -> bool:
     return (
         state in (where.states or ())

@@ -72,7 +72,7 @@ def move(
     and compared, the source is closed, and the target may be used.
     """
     if reopen is not None:
-        _reopen(reopen)
+        _reopen(reopen, as_json=as_json)
         return
     if source is None or target is None:
         raise OptionError("tenure move needs --from URL and --to URL")
@@ -89,10 +89,13 @@ def move(
         _show(report)
 
 
-def _reopen(url: str) -> None:
+def _reopen(url: str, *, as_json: bool) -> None:
     with _source(url) as end:
         reopen(end)
-    typer.echo("open again; make sure that nobody works on the database that it was moved to")
+    if as_json:
+        show_json({"open": True})
+    else:
+        typer.echo("open again; make sure that nobody works on the database that it was moved to")
 
 
 @contextmanager

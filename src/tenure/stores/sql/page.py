@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tenure.core.errors import OptionError
 from tenure.core.filter import JobFilter
-from tenure.core.job import Job
+from tenure.core.job import Job, State
 from tenure.core.page import Cursor, Page
 from tenure.stores.sql import rows
 from tenure.stores.sql.statement import Rows, Statement
@@ -30,7 +30,7 @@ def _find(read: Read, where: JobFilter, limit: int, after: int) -> Rows:
     """
     names, values = conditions(where)
     values.update(after=after, limit=limit)
-    if not where.states or any(state.final for state in where.states):
+    if not where.states or any(State(state).final for state in where.states):
         return read(Statement("page_jobs", values, where=names))
     found = read(Statement("page_jobs", {**values, "near": NEAR}, where=(*names, "near")))
     if len(found) < limit:
