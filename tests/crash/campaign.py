@@ -5,19 +5,17 @@ It only makes things happen and keeps the marks; `verdict.py` judges what is lef
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import time
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field, fields
 
 from tenure import JobRef, Tenure
 from tenure.core.job import FINAL_STATES, NewJob
 from tests.crash.looking import is_locked
 from tests.crash.marks import Mark, Marks
-from tests.crash.programs import LEASE_SECONDS
+from tests.crash.programs import LEASE_SECONDS, Programs
 
 PLENTY = 60
 POISON_ATTEMPTS = 3
@@ -73,6 +71,7 @@ class Campaign:
     """One run. `killed` and `paused` hold the marks of the runs that were hit from outside."""
 
     app: Tenure
+    programs: Programs
     marks: Marks
     plan: Plan
     jobs: list[JobRef] = field(default_factory=list)
@@ -158,8 +157,7 @@ class Campaign:
         return any(one["event"] == "start" for one in fresh)
 
     def _kill(self, run: Mark) -> None:
-        with suppress(ProcessLookupError):
-            os.kill(run["by"], signal.SIGKILL)
+        if self.programs.signal(run["by"], signal.SIGKILL):
             self.killed.append(run)
 
     def _pause(self) -> None:
@@ -172,8 +170,7 @@ class Campaign:
             if busy or len(self._sleeping) >= PAUSED_AT_ONCE or now < one.since + BREATH_SECONDS:
                 continue
             self._to_pause.remove(one)
-            with suppress(ProcessLookupError):
-                os.kill(one.pid, signal.SIGSTOP)
+            if self.programs.signal(one.pid, signal.SIGSTOP):
                 self._sleeping.append(Pause(one.run, one.tried + 1, now))
 
     def _wake(self) -> None:
@@ -195,8 +192,7 @@ class Campaign:
                 self._to_pause.append(Pause(one.run, one.tried, now))
             else:
                 self._let_go(one)
-            with suppress(ProcessLookupError):
-                os.kill(one.pid, signal.SIGCONT)
+            self.programs.signal(one.pid, signal.SIGCONT)
 
     def _let_go(self, pause: Pause) -> None:
         """Its handler goes on."""

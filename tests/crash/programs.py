@@ -53,6 +53,18 @@ class Programs:
         until(lambda: self._marks.find("worker.started", by=program.pid))
         return program
 
+    def signal(self, pid: int, how: signal.Signals) -> bool:
+        """Whether it was still there. Only to a process of ours: the id of one that is gone may be
+        somebody else's by now, or that of a thread of the very server that is tested.
+        """
+        try:
+            if os.getsid(pid) in {program.pid for program in self._started}:
+                os.kill(pid, how)
+                return True
+        except ProcessLookupError:
+            pass
+        return False
+
     def end_all(self) -> None:
         """Also what a test left paused, and the children of what is gone already."""
         for program in self._started:

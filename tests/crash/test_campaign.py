@@ -39,7 +39,7 @@ SYMPTOMS = {
 
 
 def run_campaign(app: Tenure, programs: Programs, marks: Marks, plan: Plan, **env: str) -> Verdict:
-    campaign = Campaign(app, marks, plan)
+    campaign = Campaign(app, programs, marks, plan)
     campaign.enqueue()
     programs.start("fleet", "4", **env)
     campaign.run()

@@ -58,7 +58,7 @@ def database_url(server: PrivateServer) -> str:
 def test_workers_outlive_crashes_of_the_database_and_nothing_is_lost(
     server: PrivateServer, app: Tenure, programs: Programs, marks: Marks
 ) -> None:
-    campaign = Campaign(app, marks, PLAN)
+    campaign = Campaign(app, programs, marks, PLAN)
     campaign.enqueue()
     workers = [programs.worker().pid for _ in range(2)]
     app.close()

@@ -6,13 +6,11 @@ killed as orders and effects go on.
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from tenure import Tenure
@@ -115,10 +113,8 @@ class Trade:
         if self.killed[sort] >= min(due, self.plan.outside):
             return
         alive = [pid for pid in {one["by"] for one in self.marks.find(sort)} if is_alive(pid)]
-        if alive:
-            with suppress(ProcessLookupError):
-                os.kill(self._chance.choice(sorted(alive)), signal.SIGKILL)
-                self.killed[sort] += 1
+        if alive and self.programs.signal(self._chance.choice(sorted(alive)), signal.SIGKILL):
+            self.killed[sort] += 1
 
     def _idle(self) -> bool:
         counts = self.app.insight.counts()
