@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -73,6 +73,16 @@ def page(browser: Browser, service: Up, engine: Tenure) -> Browser:
     return browser
 
 
+def open_job(page: Browser, job_id: str) -> None:
+    """By its link in the list; lists above it may still grow and push it away from the mouse."""
+    for _ in range(10):
+        page.click(f"a[href='#/jobs/{job_id}']")
+        with suppress(AssertionError):
+            until(lambda: page.run("document.querySelector('#job').open"), 2)
+            return
+    pytest.fail(f"job {job_id} does not open")
+
+
 def test_a_stranger_reads_how_to_get_in(browser: Browser, service: Up) -> None:
     browser.open(service.url)
 
@@ -96,7 +106,7 @@ def test_text_of_jobs_is_shown_as_text(page: Browser, engine: Tenure) -> None:
     job = engine.enqueue(EVIL, {"note": "<script>window.broken=2</script>"}, key=EVIL)
 
     until(lambda: EVIL in page.text("#jobs"))
-    page.click(f"a[href='#/jobs/{job.id}']")
+    open_job(page, job.id)
     until(lambda: "<script>window.broken=2</script>" in page.text("#job pre"))
 
     assert EVIL in page.text("#job h2")
@@ -145,7 +155,7 @@ def test_progress_is_live_in_the_open_job_and_it_can_be_cancelled(
     page: Browser, engine: Tenure
 ) -> None:
     job = engine.enqueue("demo.report", {"seconds": 60, "pages": 600})
-    page.click(f"a[href='#/jobs/{job.id}']")
+    open_job(page, job.id)
 
     first = until(lambda: page.text("#job .progress"))
     until(lambda: page.text("#job .progress") not in ("", first))
@@ -188,7 +198,7 @@ def test_log_lines_stay_when_the_stream_is_broken_and_goes_on(
     ):
         job = engine.enqueue("slow")
         browser.open(service.link)
-        browser.click(f"a[href='#/jobs/{job.id}']")
+        open_job(browser, job.id)
         until(lambda: "begun well" in browser.text("#job .log"))
 
         until(lambda: browser.run(BROKEN) >= 3)
@@ -233,7 +243,7 @@ def test_nothing_is_wider_than_the_window(page: Browser, engine: Tenure, width: 
     until(lambda: "xxx" in page.text("#jobs"))
     assert page.run("document.documentElement.scrollWidth") <= width
 
-    page.click(f"a[href='#/jobs/{job.id}']")
+    open_job(page, job.id)
     until(lambda: "yyy" in page.text("#job"))
     assert page.run("document.getElementById('job').scrollWidth") <= width
 

@@ -14,9 +14,33 @@ export function h(tag, attributes = {}, ...children) {
 
 export const by = (id) => document.getElementById(id);
 
+// While a button of the mouse is down nothing is drawn anew: a click on what has been replaced since
+// would be lost. The latest of each owner is drawn right after it.
+const waiting = new Map();
+let pressed = false;
+
+export function still(owner, draw) {
+  if (pressed) waiting.set(owner, draw);
+  else draw();
+}
+
+addEventListener("pointerdown", () => { pressed = true; }, true);
+for (const name of ["pointerup", "pointercancel", "blur"]) {
+  addEventListener(name, () => setTimeout(() => {
+    pressed = false;
+    const draws = [...waiting.values()];
+    waiting.clear();
+    for (const draw of draws) draw();
+  }), true);
+}
+
 // Bring the children of `parent` into line with `items`. What did not change keeps its element, and
 // with it the focus; where the focused one is drawn anew, its successor gets the focus.
 export function sync(parent, items, key, draw) {
+  still(parent, () => syncNow(parent, items, key, draw));
+}
+
+function syncNow(parent, items, key, draw) {
   const before = new Map([...parent.children].map((node) => [node.dataset.key, node]));
   const focus = focusIn(parent);
   items.forEach((item, place) => {

@@ -1,6 +1,6 @@
 // One job: what it is, why it is not running, what it said. Live while it is open.
 import { get } from "./client.js";
-import { by, h, seldom } from "./dom.js";
+import { by, h, seldom, still } from "./dom.js";
 import { ended, moves } from "./moves.js";
 import { Stream } from "./stream.js";
 import { badge, bar, clock, json, span, when } from "./words.js";
@@ -95,6 +95,10 @@ export class JobDetail {
 
   drawMoves(job) {
     const bar = this.part("moves");
+    still(bar, () => this.drawMovesNow(bar, job));
+  }
+
+  drawMovesNow(bar, job) {
     const what = bar.contains(document.activeElement) ? document.activeElement.dataset.what : null;
     bar.replaceChildren(...moves(job, this.person));
     if (what) (bar.querySelector(`[data-what=${what}]`) ?? this.part("close")).focus();
