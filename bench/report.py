@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sqlite3
 import subprocess
 import sys
@@ -20,23 +21,36 @@ from bench.databases import mariadb_server, postgres_server
 from bench.result import Result
 
 RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
+ROW = re.compile(r"\| ([a-z0-9-]+) \|(?! value)")
+NOTE = re.compile(r"- ([a-z0-9-]+): ")
 PACKAGES = ["psycopg", "asyncpg", "PyMySQL", "uvloop", "orjson", "msgspec"]
 
 
 def run_all(names: list[str], scale: float) -> None:
     """Run every figure; one that breaks is reported and does not stop the others."""
-    results: list[Result] = []
     broken: list[str] = []
     for name in names:
         result = _run(name, scale)
         if result is None:
             broken.append(name)
-        else:
-            results.append(result)
-    RESULTS.write_text(_document(results, broken, scale))
-    print(f"\nwrote {RESULTS.relative_to(ROOT)}")
+        elif scale == 1:
+            keep(result, names)
+    print(f"\nwrote {RESULTS.relative_to(ROOT)}" if scale == 1 else "\na quick look: not written")
     if broken:
         raise SystemExit(f"broken: {', '.join(broken)}")
+
+
+def keep(result: Result, names: list[str]) -> None:
+    """Its row and its notes take the place of the earlier ones."""
+    before = RESULTS.read_text().splitlines() if RESULTS.exists() else []
+    rows = {found[1]: line for line in before if (found := ROW.match(line))}
+    notes = [line for line in before if (found := NOTE.match(line)) and found[1] in rows]
+    rows[result.bench] = _row(result)
+    notes = [line for line in notes if not line.startswith(f"- {result.bench}: ")]
+    notes += [f"- {result.bench}: {note}" for note in result.notes]
+    place = {name: number for number, name in enumerate(names)}
+    ordered = sorted(rows, key=lambda name: place.get(name, len(place)))
+    RESULTS.write_text(_document([rows[name] for name in ordered], notes))
 
 
 def _run(name: str, scale: float) -> Result | None:
@@ -53,25 +67,22 @@ def _run(name: str, scale: float) -> Result | None:
     return Result.from_json(last) if process.returncode == 0 else None
 
 
-def _document(results: list[Result], broken: list[str], scale: float) -> str:
-    rows = [_row(result) for result in results]
-    notes = [f"- {result.bench}: {note}" for result in results for note in result.notes]
+def _document(rows: list[str], notes: list[str]) -> str:
     return "\n".join(
         [
             "# Figures",
             "",
-            "Written by `make bench`; `make bench-NAME` repeats one. Medians of three triples",
-            "(reference, Tenure, reference); a ratio compares within its own triple.",
-            *([f"**A quick look with --scale {scale:g}: only a hint.**"] if scale != 1 else []),
+            "Written by `make bench`; `make bench-NAME ARGS=--write` measures one row anew.",
+            "Medians of three triples (reference, Tenure, reference); a ratio compares within its",
+            "own triple.",
             "",
             *(f"- {line}" for line in machine()),
             "",
-            "| bench | value | reference | CPU µs/job, worker + server | bars |",
-            "|---|---|---|---|---|",
+            "| bench | value | reference | CPU µs/job, worker + server | bars | measured |",
+            "|---|---|---|---|---|---|",
             *rows,
             "",
             *(["Notes", "", *notes, ""] if notes else []),
-            *([f"Broken in this run: {', '.join(broken)}", ""] if broken else []),
         ]
     )
 
@@ -80,7 +91,9 @@ def _row(result: Result) -> str:
     cpu = " + ".join(f"{part:.1f}" for part in (result.cpu_us, result.server_us) if part)
     bars = "<br>".join(map(str, result.checks))
     value = f"{number(result.value)} {result.unit}"
-    return f"| {result.bench} | {value} | {number(result.reference)} | {cpu or '-'} | {bars} |"
+    when = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, load {os.getloadavg()[0]:.1f}"
+    reference = number(result.reference)
+    return f"| {result.bench} | {value} | {reference} | {cpu or '-'} | {bars} | {when} |"
 
 
 def number(value: float) -> str:
@@ -92,7 +105,6 @@ def machine() -> list[str]:
     """Where this was measured, without naming the host."""
     gibibytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
     return [
-        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, load {os.getloadavg()[0]:.1f} at the end",
         f"{os.cpu_count()} cores ({_processor()}), {gibibytes:.0f} GiB, "
         f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
         f"{_postgres()}, {_mariadb()}, SQLite {sqlite3.sqlite_version}; all durable",
