@@ -271,19 +271,26 @@ FROM JSON_TABLE(:rows, '$[*]' COLUMNS (place FOR ORDINALITY, id BIGINT PATH '$.i
 ORDER BY r.place
 
 -- name: settle_done
--- Successes without a result that nobody waits for, all under one fence. Only the present holder may settle.
-SELECT id FROM tenure_jobs FORCE INDEX (PRIMARY)
-WHERE id IN :ids AND fence = :fence AND state = 1 AND chained = 0 FOR UPDATE;
+-- Successes without a result that nobody waits for, all under one fence. Only the present holder may settle. One that
+-- somebody waits for is found without a lock: its order is to be locked before it (the LIMIT keeps the inner part apart).
+SELECT j.id FROM (
+    SELECT id FROM tenure_jobs FORCE INDEX (PRIMARY) WHERE id IN :ids AND chained = 0
+    ORDER BY id LIMIT 1000000
+) free STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = free.id
+WHERE j.fence = :fence AND j.state = 1 AND j.chained = 0 FOR UPDATE;
 UPDATE tenure_jobs FORCE INDEX (PRIMARY)
 SET state = 2, finished_at = {now}, lease_until = NULL, reason = NULL, result = NULL
 WHERE id IN :ids
 
 -- name: settle_jobs
 -- Only the present holder may settle: the fence decides, not the id. A cancel that was asked for
--- meanwhile turns a requeue into the end. Rows are locked and changed in the order of ids.
-SELECT j.id
-FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence')) r
-STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
+-- meanwhile turns a requeue into the end. Rows are locked and changed in the order of ids; the inner part as in settle_done.
+SELECT j.id FROM (
+    SELECT c.id, r.fence
+    FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence')) r
+    STRAIGHT_JOIN tenure_jobs c FORCE INDEX (PRIMARY) ON c.id = r.id
+    WHERE c.chained = 0 OR :tied = 1 ORDER BY c.id LIMIT 1000000
+) r STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
 WHERE j.fence = r.fence AND j.state = 1 AND (j.chained = 0 OR :tied = 1) FOR UPDATE;
 UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence',
     state INT PATH '$.state', delay BIGINT PATH '$.delay', result LONGTEXT PATH '$.result',
