@@ -272,19 +272,18 @@ ORDER BY r.place
 
 -- name: settle_done
 -- Successes without a result that nobody waits for, all under one fence. Only the present holder may settle. One that
--- somebody waits for is found without a lock: its order is to be locked before it (the LIMIT keeps the inner part apart).
-SELECT j.id FROM (
-    SELECT id FROM tenure_jobs FORCE INDEX (PRIMARY) WHERE id IN :ids AND chained = 0
-    ORDER BY id LIMIT 1000000
-) free STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = free.id
-WHERE j.fence = :fence AND j.state = 1 AND j.chained = 0 FOR UPDATE;
+-- somebody waits for is found without a lock: its order is to be locked before it.
+SELECT id FROM tenure_jobs FORCE INDEX (PRIMARY) WHERE id IN :ids AND chained = 0;
+SELECT id FROM tenure_jobs FORCE INDEX (PRIMARY)
+WHERE id IN :ids AND fence = :fence AND state = 1 AND chained = 0 FOR UPDATE;
 UPDATE tenure_jobs FORCE INDEX (PRIMARY)
 SET state = 2, finished_at = {now}, lease_until = NULL, reason = NULL, result = NULL
 WHERE id IN :ids
 
 -- name: settle_jobs
 -- Only the present holder may settle: the fence decides, not the id. A cancel that was asked for
--- meanwhile turns a requeue into the end. Rows are locked and changed in the order of ids; the inner part as in settle_done.
+-- meanwhile turns a requeue into the end. Rows are locked and changed in the order of ids; the inner part is
+-- read without a lock, as in settle_done, and kept apart by its LIMIT.
 SELECT j.id FROM (
     SELECT c.id, r.fence
     FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence')) r
