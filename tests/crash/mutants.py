@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from tenure import settling
-from tenure.stores.sql import database, queries
+from tenure.core import recovery
+from tenure.stores.sql import database, queries, recover
+from tenure.worker import run
 
 
 def settle_without_fence() -> None:
@@ -33,7 +35,7 @@ def leases_never_reclaimed() -> None:
 
 def takeover_keeps_the_fence() -> None:
     """The new holder cannot be told from the old one."""
-    change({"claim_again": ("{as_claimed}", "{as_claimed}, fence = fence")})
+    change({"as_claimed": ("fence = fence + 1", "fence = max(fence, 1)")})
 
 
 def refusal_ignored() -> None:
@@ -65,6 +67,21 @@ def effects_committed_first() -> None:
     settling.Settling.__init__ = block  # type: ignore[assignment, method-assign]
 
 
+def suspects_are_not_isolated() -> None:
+    """What was at work in a dead worker runs beside the others again."""
+    run.Run.suspect = property(lambda self: False)  # type: ignore[assignment]
+
+
+def neighbours_are_charged() -> None:
+    """A crash costs everybody an attempt who was near."""
+
+    def charge(**facts: Any) -> recovery.Recovery:
+        over = facts["attempt"] >= facts["max_attempts"]
+        return recovery.Recovery(recovery.Fate.BURY if over else recovery.Fate.AGAIN, charged=True)
+
+    recover.recover = charge  # type: ignore[attr-defined]
+
+
 MUTANTS: dict[str, Callable[[], None]] = {
     mutant.__name__: mutant
     for mutant in (
@@ -75,6 +92,9 @@ MUTANTS: dict[str, Callable[[], None]] = {
         refusal_ignored,
         effects_committed_first,
     )
+}
+POISON_MUTANTS: dict[str, Callable[[], None]] = {
+    mutant.__name__: mutant for mutant in (suspects_are_not_isolated, neighbours_are_charged)
 }
 
 

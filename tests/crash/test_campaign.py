@@ -30,9 +30,9 @@ SMALL = Plan(work=40, inside=6, outside=4, pauses=4, poison=2, spread_seconds=2,
 CAMPAIGNS = 5
 SYMPTOMS = {
     "settle_without_fence": "was settled by",
-    "attempts_counted_late": "times, 3 allowed",
+    "attempts_counted_late": "times, 3 + ",
     "leases_never_reclaimed": "is not final",
-    "takeover_keeps_the_fence": "attempts under",
+    "takeover_keeps_the_fence": "times under fence",
     "refusal_ignored": "has effects of",
     "effects_committed_first": "has effects of",
 }

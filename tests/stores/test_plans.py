@@ -20,6 +20,7 @@ from tenure.stores.sql.statement import Batch, Statement
 from tenure.stores.sql.take import TAKE_COLUMNS
 from tests.support.databases import ServerDatabases
 
+LEASE = {"owner": "w", "lease": 1, "reserving": ["default"]}
 QUERIES = Queries(read_sql("tenure.stores.postgres"), bound_clock=False)
 ROWS = """
 INSERT INTO tenure_jobs (kind, queue, priority, tenant, payload, run_at, created_at, max_attempts,
@@ -72,7 +73,7 @@ def filled(
 
 
 def test_settling_goes_by_the_primary_key(filled: Connection) -> None:
-    settlements = [(id_, 1, 2, 0, "1", None, 0, 0) for id_ in RUNNING]
+    settlements = [(id_, 1, 2, 0, "1", None, 0, 0, 0) for id_ in RUNNING]
 
     assert scans(filled, Statement("settle_done", {"ids": RUNNING, "fence": 1})) == {
         "tenure_jobs_pkey"
@@ -90,7 +91,7 @@ def test_a_renewal_goes_by_the_primary_key(filled: Connection) -> None:
 
 def test_a_claim_goes_by_the_due_index(filled: Connection) -> None:
     lanes = Batch(TAKE_COLUMNS, [("default", 100, "", 200, -1, -1)])
-    values = {"kinds": ["work"], "owner": "w", "lease": 1, "room": 200}
+    values = {"kinds": ["work"], "room": 200, **LEASE}
 
     assert scans(filled, Statement("claim_take", values, lanes)) == {
         "tenure_jobs_due",
@@ -102,12 +103,11 @@ def test_a_gate_is_counted_and_served_by_its_own_indexes(filled: Connection) -> 
     names = Batch(GATE_COLUMNS, [("work", behind("work")), ("other", behind("other"))])
     heads = Batch(LANE_COLUMNS, [("work", "default", -1, "")])
     shares = Batch(PARKED_COLUMNS, [("work", "default", 100, "", 10)])
-    lease = {"owner": "w", "lease": 1}
 
     assert scans(filled, Statement("count_gates", batch=names)) == {"tenure_jobs_counted"}
     assert scans(filled, Statement("parked_gates", {"lanes": 5}, names)) == {"tenure_jobs_parked"}
     assert scans(filled, Statement("parked_lanes", {"lanes": 5}, heads)) == {"tenure_jobs_parked"}
-    assert scans(filled, Statement("claim_parked", lease, shares)) == {
+    assert scans(filled, Statement("claim_parked", LEASE, shares)) == {
         "tenure_jobs_parked",
         "tenure_jobs_pkey",
     }

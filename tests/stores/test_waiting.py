@@ -108,4 +108,4 @@ def test_a_file_that_was_kept_for_long_costs_nobody_a_lease(
 
         assert claiming.result().jobs == []
     assert store.jobs.extend([job.lease], 0.1) == Extension()
-    claim_until(store, lambda: job_of(store, job.id).attempt == 2)
+    claim_until(store, lambda: job_of(store, job.id).fence == 2)

@@ -96,7 +96,7 @@ class NewJob(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """A job as it is stored. `payload` and `result` are JSON text; they and `waits_for` are absent
-    from lists.
+    from lists. A `reserved` job is queued still: `lease_owner` has claimed it ahead of a free slot.
     """
 
     id: str
@@ -130,6 +130,8 @@ class Job:
     seq: int | None
     snoozes: int
     refunds: int
+    crashes: int = 0
+    reserved: bool = False
     payload: str | None = None
     result: str | None = None
     waits_for: tuple[str, ...] | None = None

@@ -1,9 +1,9 @@
-"""A claim: who holds a job, under which fence, and what to do about holders that went silent."""
+"""A claim: who holds a job, under which fence, and whether its handler has begun."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from enum import StrEnum
+from enum import IntEnum
 from typing import NamedTuple
 
 from tenure.core.clock import from_micros
@@ -15,6 +15,22 @@ class Lease(NamedTuple):
     job_id: str
     fence: int
     owner: str
+
+
+class Standing(IntEnum):
+    """How a job is held, or how it came back to the queue when a worker died.
+
+    SOUND: its handler has begun; or it waits like any other.
+    RESERVED: claimed ahead, not begun. Back in the queue: it must begin where it is claimed.
+    SUSPECT: it was at work when a worker died. It runs in a process of its own.
+    ALONE: the same in a worker that cannot start one: it runs with nothing beside it, so that
+    another death convicts it.
+    """
+
+    SOUND = 0
+    RESERVED = 1
+    SUSPECT = 2
+    ALONE = 3
 
 
 class ClaimedJob(NamedTuple):
@@ -35,6 +51,8 @@ class ClaimedJob(NamedTuple):
     trace: str | None
     cancel_requested: bool
     started_micros: int
+    expires_micros: int | None = None
+    standing: int = 0
 
     @property
     def started_at(self) -> datetime:
@@ -45,20 +63,3 @@ class ClaimedJob(NamedTuple):
     def id(self) -> str:
         """The job's id."""
         return self.lease.job_id
-
-
-class Recovery(StrEnum):
-    """What becomes of a job whose lease ran out."""
-
-    AGAIN = "again"
-    BURY = "bury"
-    CANCEL = "cancel"
-
-
-def recover(*, attempt: int, max_attempts: int, cancel_requested: bool) -> Recovery:
-    """A crash counts like an error: the attempt is spent, and the last one buries the job."""
-    if cancel_requested:
-        return Recovery.CANCEL
-    if attempt >= max_attempts:
-        return Recovery.BURY
-    return Recovery.AGAIN

@@ -79,6 +79,11 @@ class Limits:
     def __bool__(self) -> bool:
         return bool(self.kinds or self.keys or self.tenants)
 
+    @property
+    def limited(self) -> frozenset[str]:
+        """Kinds whose jobs may have to wait at a limit of their own."""
+        return frozenset((*self.kinds, *self.keys))
+
     def gates(self, kind: str, name: str | None) -> list[str]:
         """The gates that a job has to pass; `name` is what its row says."""
         found = [kind] if kind in self.kinds else []

@@ -102,7 +102,19 @@ class Released:
     """The worker gives the job back unfinished: it is shutting down."""
 
 
-Ending = Done | Outcome | Raised | TimedOut | Released
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """Claimed, but never begun: it goes back to its place in the queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crashed:
+    """The process that ran this job, and nothing else, died without a word."""
+
+    how: str
+
+
+Ending = Done | Outcome | Raised | TimedOut | Released | Returned | Crashed
 """Everything a run can end with. `decide` turns it into a settlement."""
 
 

@@ -9,6 +9,7 @@ from tenure.core.job import State
 from tenure.core.lease import ClaimedJob, Lease
 from tenure.core.outcome import (
     Cancel,
+    Crashed,
     Done,
     Ending,
     Fail,
@@ -17,6 +18,7 @@ from tenure.core.outcome import (
     Raised,
     Released,
     Retry,
+    Returned,
     Skip,
     Snooze,
     TimedOut,
@@ -26,10 +28,14 @@ from tenure.core.retry import Random, RetryPolicy
 MAX_REFUNDS = 10
 MAX_SNOOZES = 1_000
 SUCCEEDED = State.SUCCEEDED
+WORKER_CRASHED = "worker_crashed"
 
 
 class Settlement(NamedTuple):
-    """The write that ends a run. `entry` names its history line; a success needs none."""
+    """The write that ends a run. `entry` names its history line; a success needs none.
+
+    `returned` jobs never began and go back to their place; a `crash` makes a job suspect.
+    """
 
     lease: Lease
     state: State
@@ -40,6 +46,8 @@ class Settlement(NamedTuple):
     failure: Failure | None = None
     refund: bool = False
     snooze: bool = False
+    returned: bool = False
+    crash: bool = False
 
 
 class Settled(NamedTuple):
@@ -55,8 +63,10 @@ def decide(job: ClaimedJob, ending: Ending, policy: RetryPolicy, random: Random)
     if isinstance(ending, Done):  # by far the most of them
         return Settlement(job.lease, SUCCEEDED, result=ending.result)
     match ending:
-        case Released():
-            return _release(job)
+        case Returned() | Released():
+            return _give_back(job, ending)
+        case Crashed():
+            return _crashed(job, ending)
         case Snooze():
             return _snooze(job, ending)
         case Cancel():
@@ -89,6 +99,23 @@ def _again(job: ClaimedJob, ending: Ending, policy: RetryPolicy, random: Random)
     return Settlement(
         lease=job.lease, state=State.QUEUED, entry=entry, delay_seconds=delay, failure=failure
     )
+
+
+def _crashed(job: ClaimedJob, ending: Crashed) -> Settlement:
+    """It ran in a process of its own, so nobody else can have done it: once more, or buried."""
+    failure = crash_failure(ending.how)
+    if job.cancel_requested:
+        state, reason = State.CANCELED, "canceled"
+    elif job.attempt >= job.max_attempts:
+        state, reason = State.DEAD, WORKER_CRASHED
+    else:
+        state, reason = State.QUEUED, None
+    return Settlement(job.lease, state, "crashed", reason=reason, failure=failure, crash=True)
+
+
+def crash_failure(how: str) -> Failure:
+    """A crash as history tells it."""
+    return Failure(type="WorkerCrashed", message=how, code=WORKER_CRASHED)
 
 
 def _failure(ending: Ending) -> tuple[Failure, str]:
@@ -139,8 +166,12 @@ def _snooze(job: ClaimedJob, ending: Snooze) -> Settlement:
     )
 
 
-def _release(job: ClaimedJob) -> Settlement:
-    """Given back by a worker that stops: the attempt is refunded, a bounded number of times."""
+def _give_back(job: ClaimedJob, ending: Returned | Released) -> Settlement:
+    """What never began loses nothing. What a worker that stops gives back has its attempt refunded,
+    a bounded number of times.
+    """
+    if isinstance(ending, Returned):
+        return Settlement(job.lease, State.QUEUED, refund=True, returned=True)
     if job.cancel_requested:
         return Settlement(
             lease=job.lease, state=State.CANCELED, entry="canceled", reason="canceled"

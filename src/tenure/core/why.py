@@ -39,6 +39,12 @@ def why(job: Job, facts: Facts) -> Why:
     if job.state.final:
         said = f" ({job.reason})" if job.reason else ""
         return Why("ended", f"it has ended: {job.state}{said}")
+    if job.reserved:
+        return Why(
+            "reserved",
+            f"it is reserved by {job.lease_owner}: it begins as soon as a slot is free there, or "
+            "goes back to the queue",
+        )
     if job.state is State.RUNNING:
         return _running(job, facts)
     if job.hold & (Hold.ORDER | Hold.AFTER):
@@ -54,7 +60,7 @@ def _running(job: Job, facts: Facts) -> Why:
     if job.lease_until is not None and job.lease_until < facts.now:
         return Why(
             "lease_over",
-            f"its worker {job.lease_owner} went silent; the next claim that has a slot takes it",
+            f"its worker {job.lease_owner} went silent; within a second it goes back to its queue",
         )
     asked = " and is asked to stop" if job.cancel_requested else ""
     return Why("running", f"it runs on {job.lease_owner}, attempt {job.attempt}{asked}")

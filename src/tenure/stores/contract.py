@@ -52,7 +52,8 @@ class ClaimRequest:
 
     `woken` names queues that are said to have got due jobs: a hint where to look first. A
     `thorough` claim looks everywhere, whatever that costs; another may put a dear look off. With a
-    `shard` only its tenants' jobs are taken.
+    `shard` only its tenants' jobs are taken. Jobs of the queues in `reserving` have not begun when
+    they are claimed.
     """
 
     owner: str
@@ -64,6 +65,7 @@ class ClaimRequest:
     woken: Collection[str] = ()
     thorough: bool = False
     shard: Shard | None = None
+    reserving: Collection[str] = ()
 
     def may_take(self, tenant: str) -> bool:
         """Whether this tenant's jobs are for us."""
@@ -74,13 +76,13 @@ class ClaimRequest:
 class Claim:
     """What a claim brought, and what it ended on the way: abandoned jobs, expired ones.
 
-    `again` says which of them their last holder left behind, `look_in` in how many seconds there is
-    likely to be more, where that is known.
+    `released` are abandoned jobs that went back to their queues, `look_in` says in how many seconds
+    there is likely to be more, where that is known.
     """
 
     jobs: Sequence[ClaimedJob] = ()
     ended: Sequence[tuple[str, State, str]] = ()
-    again: frozenset[str] = frozenset()
+    released: Mapping[str, str] = field(default_factory=dict)
     look_in: float | None = None
 
 
@@ -103,12 +105,16 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """News of a running job, written under its fence."""
+    """News of a running job, written under its fence; or, of one that was claimed ahead, how many
+    seconds ago it began; or, of a suspect, that it begins with nothing beside it.
+    """
 
     lease: Lease
     progress: float | None = None
     note: str | None = None
     lines: Sequence[LogLine] = ()
+    begun_ago: float | None = None
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +196,7 @@ class JobStore(Protocol):
 
     def claim(self, request: ClaimRequest) -> Claim:
         """Due jobs of known kinds within the slots, best first, each under one live lease (2, 4,
-        7, 8, 11, 14). Leases that ran out are claimed again, or buried when attempts are used up.
+        7, 8, 11, 14). Leases that ran out go back to their queues first, or are buried (4).
         It may bring less than there is; what is due is found within a second or so.
         """
         ...

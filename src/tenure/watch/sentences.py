@@ -116,6 +116,13 @@ def lease_lost(facts: Facts) -> Iterator[Sentence]:
     yield Sentence("warning", text, job=facts["job"])
 
 
+def jobs_recovered(facts: Facts) -> Iterator[Sentence]:
+    """Their worker is gone, or cannot reach the database."""
+    jobs = facts["jobs"]
+    text = f"{jobs:,} {'job' if jobs == 1 else 'jobs'} of a silent worker went back to the queue"
+    yield Sentence("warning", text, facts={"jobs": jobs})
+
+
 def job_overrun(facts: Facts) -> Iterator[Sentence]:
     """A thread cannot be stopped from outside."""
     text = f"{_name(facts['job'])} runs past its timeout; its slot is taken until it ends"
@@ -243,6 +250,7 @@ SENTENCES: dict[str, Telling] = {
     "wake.failed": wake_failed,
     "heartbeat.failed": heartbeat_failed,
     "lease.lost": lease_lost,
+    "jobs.recovered": jobs_recovered,
     "jobs.settled": jobs_settled,
     "job.settle_refused": settle_refused,
     "job.ended": job_ended,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import os
 import signal
@@ -54,13 +55,19 @@ def run_child(pipe: Connection, name: tuple[str, str], claimed: ClaimedJob) -> N
     die_with_parent()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
-    handler = _find(*name)
+    run_handler(pipe, _find(*name), claimed)
+
+
+def run_handler(pipe: Connection, handler: Handler[Any], claimed: ClaimedJob) -> None:
+    """Run it and send its ending; nothing is raised here."""
     job = ChildJob(handler, claimed, pipe)
     threading.Thread(target=_watch, args=(pipe, job), daemon=True).start()
     current_job.set(job)
     try:
         arguments = handler.unpack(claimed.payload)
         value = handler.function(job, **arguments)
+        if handler.on_loop:
+            value = asyncio.run(value)
         if isinstance(value, Outcome):
             raise value
         encode(value, job.app.settings.payload_limit_bytes, "result")

@@ -13,7 +13,7 @@ from tenure.core.errors import StoreUnavailable
 from tenure.core.job import Job, State
 from tenure.core.lease import ClaimedJob
 from tenure.core.limits import Limits
-from tenure.core.outcome import Ending, Raised, Released
+from tenure.core.outcome import Ending, Raised, Released, Returned
 from tenure.core.retry import Exponential
 from tenure.core.settlement import Settled, Settlement, decide
 from tenure.core.shares import NO_WEIGHTS, Weights
@@ -21,7 +21,9 @@ from tenure.engine import Tenure
 from tenure.handlers import RunsIn
 from tenure.stores.contract import Claim, ClaimRequest
 from tenure.worker.alarm import Alarm
+from tenure.worker.beginnings import Beginnings
 from tenure.worker.heartbeat import Heartbeat
+from tenure.worker.isolation import Isolation, SuspectRuns
 from tenure.worker.processes import Processes
 from tenure.worker.run import LOST, SHUTDOWN, Run
 from tenure.worker.scope import Scope
@@ -35,13 +37,21 @@ LOOK_AGAIN = 0.5
 SOON = 60.0
 CARRY_SECONDS = 0.005
 MOST_UNSETTLED = 5_000
+UPKEEP_SECONDS = 1.0
 QUEUED = State.QUEUED
 
 
 class Pipeline:
     """Claims, runs and settles on one event loop; the store is called from two threads."""
 
-    def __init__(self, app: Tenure, owner: str, slots: Slots, scope: Scope) -> None:
+    def __init__(
+        self,
+        app: Tenure,
+        owner: str,
+        slots: Slots,
+        scope: Scope,
+        isolation: Isolation | None = None,
+    ) -> None:
         self._app = app
         self._owner = owner
         self._scope = scope
@@ -64,10 +74,24 @@ class Pipeline:
         self._settler.quiet = self._changed.set
         self._settler.ended = app.store.wakes.endings.finished
         places = {RunsIn.THREAD: self._in_handler_thread, RunsIn.PROCESS: self._processes.run}
-        self._serving = Serving(slots, app.signals, places, self._done)
+        beginnings = Beginnings(app.store.jobs, app.signals, self._in_thread, self._announced)
+        self._serving = Serving(
+            slots,
+            app.signals,
+            places,
+            ended=self._done,
+            begun=beginnings.tell,
+            announce=beginnings.announce,
+        )
         self._working = self._serving.working
+        self._isolation = isolation
+        if isolation is not None:
+            watchers = Threads(slots.total, "tenure-apart")
+            self._serving.apart = SuspectRuns(isolation, watchers).run
         self.weights: Weights = NO_WEIGHTS
         self.limits: Limits = app.limits.declared()
+        self._limits_seen: Limits | None = None
+        self._claimed_at = 0.0
 
     @property
     def stopping(self) -> bool:
@@ -96,9 +120,10 @@ class Pipeline:
         started = 0
         while not budget.spent and not self.stopping:
             self._changed.clear()  # before looking, so that no change after the look is missed
-            room = self._slots.room(budget.items_left)
+            room = {} if self._serving.alone else self._slots.room(budget.items_left)
             if not room or self._settler.backlog > MOST_UNSETTLED:
                 await self._without_claim(budget)
+                await self._keep_up()
                 continue
             claim = await self._claim(room, self.alarm.take(), thorough)
             thorough = False
@@ -125,9 +150,16 @@ class Pipeline:
         for long: the line may be stuck behind slow handlers.
         """
         if not (self._settler.carried and self._settler.backlog):
-            await self.change(budget.seconds_left)
+            left = budget.seconds_left
+            await self.change(UPKEEP_SECONDS if left is None else min(left, UPKEEP_SECONDS))
         elif not await self._room_within(CARRY_SECONDS):
             await self._settler.along(None)
+
+    async def _keep_up(self) -> None:
+        """A full worker still puts back what others left behind, and ends what expired."""
+        if time.monotonic() - self._claimed_at < UPKEEP_SECONDS or self.stopping:
+            return
+        self._tell_ended(await self._exchange(self._request({}, frozenset(), thorough=True)))
 
     async def _room_within(self, seconds: float) -> bool:
         deadline = time.monotonic() + seconds
@@ -160,7 +192,7 @@ class Pipeline:
         self.stopping = True
         for lane in self._slots.lanes.values():
             while lane.waiting:
-                self._end(lane.waiting.popleft(), Released())
+                self._end(lane.waiting.popleft(), Returned())
         deadline = time.monotonic() + seconds
         hurried = asyncio.ensure_future(self._when(hurry))
         while self._working and not hurry.is_set() and (left := deadline - time.monotonic()) > 0:
@@ -188,7 +220,26 @@ class Pipeline:
         self._store_threads.close()
 
     async def _claim(self, room: dict[str, int], woken: frozenset[str], thorough: bool) -> Claim:
-        request = ClaimRequest(
+        self._limit_lanes()
+        asked_at = time.monotonic()
+        claim = await self._exchange(self._request(room, woken, thorough=thorough))
+        self._app.signals.emit(
+            "jobs.claimed", jobs=len(claim.jobs), seconds=time.monotonic() - asked_at
+        )
+        self._tell_ended(claim)
+        trusted = self.heartbeat.trusted_until(asked_at)
+        for claimed in claim.jobs:
+            self._accept(claimed, trusted)
+        for queue in room:
+            self._serving.go_on(self._slots.lanes[queue])
+        self.alarm.answered(bool(claim.jobs))
+        return claim
+
+    def _request(
+        self, room: dict[str, int], woken: frozenset[str], *, thorough: bool
+    ) -> ClaimRequest:
+        self._claimed_at = time.monotonic()
+        return ClaimRequest(
             owner=self._owner,
             kinds=self._app.handlers.kinds if self.only is None else self.only,
             slots=room,
@@ -198,24 +249,16 @@ class Pipeline:
             woken=woken,
             thorough=thorough,
             shard=self._scope.shard,
+            reserving=self._slots.reserving(room),
         )
-        asked_at = time.monotonic()
-        claim = await self._exchange(request)
-        self._app.signals.emit(
-            "jobs.claimed", jobs=len(claim.jobs), seconds=time.monotonic() - asked_at
-        )
+
+    def _tell_ended(self, claim: Claim) -> None:
+        """What a claim has ended or put back on its way."""
         self._settler.ended([job_id for job_id, _, _ in claim.ended])
         for job_id, state, reason in claim.ended:
             self._app.signals.emit("job.ended", id=job_id, state=state, reason=reason)
-        trusted = self.heartbeat.trusted_until(asked_at)
-        for claimed in claim.jobs:
-            if claimed.lease.job_id in claim.again:
-                self._slots.lanes[claimed.queue].be_careful()
-            self._accept(claimed, trusted)
-        for queue in room:
-            self._serving.go_on(self._slots.lanes[queue])
-        self.alarm.answered(bool(claim.jobs))
-        return claim
+        if claim.released:
+            self._app.signals.emit("jobs.recovered", jobs=len(claim.released))
 
     async def _exchange(self, request: ClaimRequest) -> Claim:
         """On a database with one writer the settlements go along; elsewhere they overlap."""
@@ -234,9 +277,47 @@ class Pipeline:
             earlier.interrupt(LOST)
         self._held[job_id] = current
         if self.stopping:  # the claim was under way when we were told to stop
-            self._end(current, Released())
+            self._end(current, Returned())
+        elif (
+            current.suspect
+            and self._alone
+            and current.handler.options.runs_in is not RunsIn.PROCESS
+        ):
+            if not self._serving.run_alone(current):
+                self._end(current, Returned())
         else:
-            self._slots.lanes[claimed.queue].waiting.append(current)
+            self._line_up(current)
+
+    def _announced(self, current: Run, refused: bool) -> None:
+        """A suspect may begin alone; or it may not, as its row could not be written."""
+        if refused:
+            self._end(current, Returned())
+        else:
+            self._serving.announced()
+
+    def _line_up(self, current: Run) -> None:
+        """Before its slots. A limit holds for what begins: where that is not now, it goes back."""
+        lane, kind = self._slots.lanes[current.claimed.queue], current.claimed.kind
+        if kind in self.limits.limited and not lane.limited:
+            lane.limited = True  # it came by another queue than its handler's
+            if lane.free <= 0:
+                self._end(current, Returned())
+                return
+        lane.waiting.append(current)
+
+    @property
+    def _alone(self) -> bool:
+        return self._isolation is None or self._isolation.broken
+
+    def _limit_lanes(self) -> None:
+        """Queues with limited kinds claim nothing ahead."""
+        if self.limits is self._limits_seen:
+            return
+        self._limits_seen = self.limits
+        handlers = [self._app.handlers.get(kind) for kind in self.limits.limited]
+        limited = {one.options.queue for one in handlers if one is not None}
+        for queue, lane in self._slots.lanes.items():
+            lane.limited = queue in limited
 
     def _in_handler_thread(self, current: Run, arguments: dict[str, Any]) -> asyncio.Future[Any]:
         return self._threads.submit(current.handler.function, current.job, **arguments)

@@ -20,7 +20,7 @@ from tenure.core.failure import Failure
 from tenure.core.lease import ClaimedJob
 from tenure.worker.child import run_child
 from tenure.worker.news import write_news
-from tenure.worker.run import Run
+from tenure.worker.run import DiedApart, Run
 from tenure.worker.threads import Threads
 
 CHECK_SECONDS = 0.1
@@ -64,42 +64,56 @@ class Processes:
         ours, theirs = self._context.Pipe()
         function = current.handler.function
         name = (function.__module__, function.__qualname__)
-        child = self._context.Process(target=run_child, args=(theirs, name, _traced(current)))
+        child = self._context.Process(target=run_child, args=(theirs, name, traced(current)))
         with self._start_lock:
             child.start()
         theirs.close()
         try:
-            return self._listen(current, ours, stop)
+            return hear(current, ours, stop)
         except EOFError:
             child.join(5)
-            raise ProcessError(_death(child.exitcode), permanent=False) from None
+            raise ProcessError(death(child.exitcode), permanent=False) from None
         finally:
-            _kill(child.pid)
+            kill_group(child.pid)
             child.join(5)
             ours.close()
 
-    def _listen(self, current: Run, pipe: Connection, stop: threading.Event) -> Any:
-        while True:
-            if stop.is_set():
-                raise asyncio.CancelledError
-            if not pipe.poll(CHECK_SECONDS):
-                continue
-            word, *facts = pipe.recv()
-            match word:
-                case "news":
-                    with suppress(StoreUnavailable):  # as it is with a heartbeat
-                        write_news(current.job.app.store.jobs, current.job.app.signals, facts)
-                case "settled" | "joined":
-                    current.job.has_settled(facts[0], joined=word == "joined")
-                case "returned":
-                    return facts[0]
-                case "outcome":
-                    raise facts[0]
-                case _:
-                    raise ProcessError(facts[0], permanent=facts[1])
+
+def hear(current: Run, pipe: Connection, stop: threading.Event) -> Any:
+    """What a child says, to its last word: the handler's value, or what it raised."""
+    while True:
+        if stop.is_set():
+            raise asyncio.CancelledError
+        if not pipe.poll(CHECK_SECONDS):
+            continue
+        word, *facts = _next_word(pipe)
+        match word:
+            case "news":
+                with suppress(StoreUnavailable):  # as it is with a heartbeat
+                    write_news(current.job.app.store.jobs, current.job.app.signals, facts)
+            case "settled" | "joined":
+                current.job.has_settled(facts[0], joined=word == "joined")
+            case "returned":
+                return facts[0]
+            case "outcome":
+                raise facts[0]
+            case "died":
+                raise DiedApart(facts[0].message)
+            case _:
+                raise ProcessError(facts[0], permanent=facts[1])
 
 
-def _traced(current: Run) -> ClaimedJob:
+def _next_word(pipe: Connection) -> Any:
+    """A child may die in the middle of a word."""
+    try:
+        return pipe.recv()
+    except EOFError:
+        raise
+    except Exception as error:
+        raise EOFError from error
+
+
+def traced(current: Run) -> ClaimedJob:
     """What the child enqueues belongs to this run; its spans stay here."""
     claimed, tracing = current.claimed, current.job.app.tracing
     if tracing is None:
@@ -107,7 +121,7 @@ def _traced(current: Run) -> ClaimedJob:
     return claimed._replace(trace=tracing.here() or claimed.trace)
 
 
-def _death(exitcode: int | None) -> Failure:
+def death(exitcode: int | None) -> Failure:
     how = (
         f"was killed by signal {-exitcode}"
         if exitcode and exitcode < 0
@@ -116,7 +130,7 @@ def _death(exitcode: int | None) -> Failure:
     return Failure(type="ProcessDied", message=f"the process {how}", code="process_died")
 
 
-def _kill(pid: int | None) -> None:
+def kill_group(pid: int | None) -> None:
     """The whole group: a handler may have started programs of its own."""
     if pid is None:
         return

@@ -9,10 +9,11 @@ from typing import Any
 
 from tenure.codec import encode
 from tenure.core.errors import ArgumentsError
-from tenure.core.lease import ClaimedJob
+from tenure.core.lease import ClaimedJob, Standing
 from tenure.core.origin import Span
 from tenure.core.outcome import (
     Cancel,
+    Crashed,
     Done,
     Ending,
     Fail,
@@ -20,10 +21,11 @@ from tenure.core.outcome import (
     Raised,
     Released,
     Retry,
+    Returned,
     TimedOut,
     as_ending,
 )
-from tenure.handlers import Handler
+from tenure.handlers import Handler, RunsIn
 from tenure.running import RunningJob, current_job
 
 TIMEOUT, CANCEL, LOST, SHUTDOWN = "timeout", "cancel", "lost", "shutdown"
@@ -35,6 +37,14 @@ Told = Callable[["Run", Ending | None], None]
 
 class HandlerExit(Exception):
     """The handler raised SystemExit or KeyboardInterrupt, which must not end the worker."""
+
+
+class DiedApart(Exception):
+    """The process that ran a suspect, and nothing else, died without a word."""
+
+
+class NotApart(Exception):
+    """No process could be started for a suspect; its handler has not begun."""
 
 
 class Run:
@@ -49,17 +59,21 @@ class Run:
         "handler",
         "job",
         "lost",
+        "reserved",
         "seconds",
         "span",
         "stop",
         "trusted_until",
+        "waits_since",
     )
 
     def __init__(self, handler: Handler[Any], claimed: ClaimedJob, trusted_until: float) -> None:
         self.handler = handler
         self.claimed = claimed
         self.job = RunningJob(handler.app, claimed)
+        self.reserved = claimed.standing == Standing.RESERVED
         self.trusted_until = trusted_until
+        self.waits_since = time.monotonic()
         self.cancel_told = False
         self.ended = False
         self.lost = False
@@ -68,6 +82,21 @@ class Run:
         self.span: Span | None = None
         self.stop: Callable[[], object] | None = None
         self.done: Told | None = None
+
+    @property
+    def suspect(self) -> bool:
+        """Whether it was at work when a worker died, and could have been the cause."""
+        inside = self.handler.options.runs_in is not RunsIn.PROCESS
+        return inside and self.claimed.standing >= Standing.SUSPECT
+
+    @property
+    def expired(self) -> bool:
+        """Whether it may not begin any more, by the store's clock as we know it."""
+        claimed = self.claimed
+        if claimed.expires_micros is None or claimed.attempt > 1:
+            return False
+        waited = (time.monotonic() - self.waits_since) * 1_000_000
+        return claimed.started_micros + waited >= claimed.expires_micros
 
     def bind(self) -> dict[str, Any] | Fail:
         """The handler's arguments; or the failure that the payload is."""
@@ -180,6 +209,10 @@ def _after_error(run: Run, error: BaseException) -> Ending | None:
         return Cancel("canceled")
     if job.stop_reason == SHUTDOWN and isinstance(error, asyncio.CancelledError):
         return Released()
+    if isinstance(error, DiedApart):
+        return Crashed(str(error))
+    if isinstance(error, NotApart):
+        return Returned()
     return error if isinstance(error, Outcome) else Raised(error)
 
 

@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable, Mapping
 from contextvars import copy_context
 
-from tenure.core.outcome import Ending, Released
+from tenure.core.outcome import Ending, Returned
 from tenure.core.signals import Signals
 from tenure.handlers import RunsIn
-from tenure.worker.overtime import Overtime
+from tenure.worker.rounds import Rounds
 from tenure.worker.run import LOST, Place, Run
 from tenure.worker.slots import Lane, Slots
 
@@ -23,14 +23,23 @@ SLICE_SECONDS = 0.0005
 
 
 class Serving:
-    """`ended(run, ending)` is called on the loop for every job that leaves its slot or its line."""
+    """`ended(run, ending)` is called on the loop for every job that leaves its slot or its line,
+    `begun(runs)` for jobs that were claimed ahead and are at work for a while.
+
+    While there is a job that must run `alone`, it begins when nothing else is at work and the store
+    knows of it (`announce(run)` sees to that, then calls `announced`), and nothing else begins
+    before it has ended.
+    """
 
     def __init__(
         self,
         slots: Slots,
         signals: Signals,
         places: Mapping[RunsIn, Place],
+        *,
         ended: Callable[[Run, Ending | None], None],
+        begun: Callable[[list[Run]], None],
+        announce: Callable[[Run], None],
     ) -> None:
         self._slots = slots
         self._signals = signals
@@ -39,21 +48,50 @@ class Serving:
         self._loop = asyncio.get_running_loop()
         self._clean = copy_context()
         self.working: set[Run] = set()
-        self._overtime = Overtime(self.working)
+        self._rounds = Rounds(
+            self.working, slots.lanes, give_back=lambda run: ended(run, Returned()), begun=begun
+        )
+        self._announce = announce
+        self.alone: Run | None = None
+        self._announced = False
+        self.apart: Place | None = None
         self.stopping = False
 
     def go_on(self, lane: Lane) -> None:
         """Start what waits, as far as there are free slots."""
         while (current := self._next(lane)) is not None:
-            if current.handler.on_loop:
+            place = self._place(current)
+            if place is None:
                 lane.waiting.appendleft(current)
                 self._call(lane)
                 return
             self._enter(lane, current)
-            current.elsewhere(self._places[current.handler.options.runs_in], self._left_elsewhere)
+            current.elsewhere(place, self._left_elsewhere)
+
+    def run_alone(self, current: Run) -> bool:
+        """Let it be the next to begin, when nothing else is at work; one at a time."""
+        if self.alone is not None:
+            return False
+        self.alone, self._announced = current, False
+        current.waits_since = float("inf")
+        self._slots.lanes[current.claimed.queue].waiting.appendleft(current)
+        self._prepare_alone()
+        return True
+
+    def announced(self) -> None:
+        """The store knows that it runs alone: a death from now on is its own doing."""
+        self._announced = True
+        self._go_on_everywhere()
+
+    def _prepare_alone(self) -> None:
+        if self.alone is not None and not self.working and not self._announced:
+            self._announce(self.alone)
 
     def leave(self, current: Run) -> None:
         """The slot is free again."""
+        if current is self.alone:
+            self.alone = None
+            self._loop.call_soon(self._go_on_everywhere)
         if current not in self.working:
             return
         self.working.discard(current)
@@ -62,6 +100,17 @@ class Serving:
         if current.begun is not None:
             current.seconds = time.monotonic() - current.begun
             lane.took(current.seconds)
+        self._prepare_alone()
+
+    def _go_on_everywhere(self) -> None:
+        for lane in self._slots.lanes.values():
+            self.go_on(lane)
+
+    def _place(self, current: Run) -> Place | None:
+        """Where it runs: a thread, a process, or None on a task of the loop."""
+        if current.suspect and self.apart is not None:
+            return self.apart
+        return self._places.get(current.handler.options.runs_in)
 
     def _call(self, lane: Lane) -> None:
         """Slots to come as soon as the loop turns; the first may have done it all by then."""
@@ -77,7 +126,7 @@ class Serving:
         if task is None:
             raise AssertionError("a coroutine runs on a task")
         while (current := self._next(lane)) is not None:
-            if not current.handler.on_loop:
+            if self._place(current) is not None:
                 lane.waiting.appendleft(current)
                 break
             self._enter(lane, current)
@@ -92,18 +141,29 @@ class Serving:
         self.go_on(lane)
 
     def _next(self, lane: Lane) -> Run | None:
-        """The next in line, where there is a slot; those told to stop meanwhile never start."""
+        """The next in line, where there is a slot; those told to stop meanwhile, or expired, never
+        begin.
+        """
         while lane.waiting and lane.busy < lane.size and not self.stopping:
-            current = lane.waiting.popleft()
-            if current.job.stop_reason is None:
+            current = lane.waiting[0]
+            may_begin = current.job.stop_reason is None and not current.expired
+            if may_begin and not self._its_turn(current):
+                return None
+            lane.waiting.popleft()
+            if may_begin:
                 return current
-            self._ended(current, None if current.job.stop_reason == LOST else Released())
+            self._ended(current, None if current.job.stop_reason == LOST else Returned())
         return None
+
+    def _its_turn(self, current: Run) -> bool:
+        return self.alone is None or (
+            current is self.alone and self._announced and not self.working
+        )
 
     def _enter(self, lane: Lane, current: Run) -> None:
         lane.busy += 1
         self.working.add(current)
-        self._overtime.watch()
+        self._rounds.watch()
         if self._signals.heard("job.started"):
             claimed = current.claimed
             self._signals.emit(

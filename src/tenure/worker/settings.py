@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -31,6 +31,7 @@ class WorkerSettings(BaseSettings):
     tick_shard_index: int | None = Field(default=None, ge=0)
     tick_shard_count: int | None = Field(default=None, ge=1, le=BUCKETS)
     shutdown_timeout_ms: int = Field(default=30_000, ge=0, le=DAY_MS)
+    isolation: Literal["process", "alone"] = "process"
     api_service_token: SecretStr | None = Field(default=None, min_length=16)
 
     @field_validator("tick_runners", mode="before")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Mapping
 
@@ -11,49 +10,71 @@ from tenure.worker.run import Run
 
 MOST_WAITING = 500
 AHEAD_SECONDS = 0.02
-SMOOTHING = 0.1
-CAREFUL_SECONDS = 10.0
+SLOWEST_SECONDS = 0.2
+RISING = 0.3
+FALLING = 0.05
 NO_BATCHES: Mapping[str, int | None] = {}
 
 
 class Lane:
-    """The slots of one queue, what waits for them, and how long its handlers take."""
+    """The slots of one queue, what waits for them, and how long its handlers take.
 
-    __slots__ = ("batch", "busy", "careful_until", "coming", "seconds", "size", "waiting")
+    `stuck` slots are kept by handlers that have run for a while. A `limited` queue claims nothing
+    ahead, because limits hold for what begins; `prefetch` is what its options allow at most.
+    """
+
+    __slots__ = (
+        "batch", "busy", "coming", "limited", "prefetch", "seconds", "size", "stuck", "waiting",
+    )  # fmt: skip
 
     def __init__(self, size: int, batch: int | None = None) -> None:
         self.size = size
         self.batch = size + MOST_WAITING if batch is None else batch
+        self.prefetch: int | None = None
+        self.limited = False
         self.busy = 0
         self.coming = 0
+        self.stuck = 0
         self.waiting: deque[Run] = deque()
         self.seconds: float | None = None
-        self.careful_until = 0.0
-
-    def be_careful(self) -> None:
-        """A job came whose last holder did not survive it."""
-        self.careful_until = time.monotonic() + CAREFUL_SECONDS
 
     @property
     def ahead(self) -> int:
-        """How many jobs to have at hand: what the slots get through in 20 ms. None of long ones,
-        and none soon after a crash: a worker that dies takes an attempt from all it has claimed.
-        """
-        if self.seconds is None or time.monotonic() < self.careful_until:
+        """How many jobs to have at hand: what the slots that move get through in 20 ms."""
+        if self.seconds is None or self.limited or self.prefetch == 0:
             return 0
-        return min(MOST_WAITING, int(self.size * AHEAD_SECONDS / max(self.seconds, 1e-6)))
+        moving = max(0, self.size - self.stuck)
+        ahead = int(moving * AHEAD_SECONDS / max(self.seconds, 1e-6))
+        return min(MOST_WAITING if self.prefetch is None else self.prefetch, ahead)
+
+    @property
+    def free(self) -> int:
+        """Slots that nobody has and nobody waits for."""
+        return self.size - self.busy - len(self.waiting)
 
     @property
     def room(self) -> int:
         """How many more may be claimed; nothing until that is worth a claim."""
         ahead = self.ahead
-        room = self.size + ahead - self.busy - len(self.waiting)
+        room = self.free + ahead
         return min(room, self.batch) if room > ahead // 2 else 0
 
+    def take_late(self, since: float) -> list[Run]:
+        """Those that have waited since before that moment leave the line."""
+        late = [run for run in self.waiting if run.waits_since < since]
+        if late:
+            kept = [run for run in self.waiting if run.waits_since >= since]
+            self.waiting.clear()
+            self.waiting.extend(kept)
+        return late
+
     def took(self, seconds: float) -> None:
-        """A handler needed so long."""
+        """A handler needed so long. A slow one is believed sooner than a quick one: where they
+        differ widely, little is claimed ahead.
+        """
+        seconds = min(seconds, SLOWEST_SECONDS)
         before = seconds if self.seconds is None else self.seconds
-        self.seconds = before + (seconds - before) * SMOOTHING
+        self.seconds = before + (seconds - before) * (RISING if seconds > before else FALLING)
 
 
 class Slots:
@@ -96,3 +117,7 @@ class Slots:
                 found[queue] = count
                 left -= count
         return found
+
+    def reserving(self, room: Mapping[str, int]) -> list[str]:
+        """The queues from which so many jobs are more than can begin at once."""
+        return [queue for queue, count in room.items() if count > self.lanes[queue].free]

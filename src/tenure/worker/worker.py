@@ -26,6 +26,7 @@ from tenure.worker.background import (
     keep_ticking,
     keep_working,
 )
+from tenure.worker.isolation import Isolation
 from tenure.worker.pipeline import Pipeline
 from tenure.worker.pruning import PRUNING, Pruner, in_daemon
 from tenure.worker.scope import JOBS, JobsRunner, named, scope_of, slots_of
@@ -62,9 +63,12 @@ class Worker:
         self._started = asyncio.Event()
         self._task: asyncio.Future[None] | None = None
         self._refused: Exception | None = None
+        self._isolation: Isolation | None = None
 
     def run(self) -> None:
         """Work until SIGINT or SIGTERM; a second signal gives everything back at once."""
+        if self.settings.isolation == "process":
+            self._isolation = Isolation.prepare(self.app)
         run_loop(self._foreground)
 
     def tick(self) -> TickReport:
@@ -205,7 +209,7 @@ class Worker:
         """A pipeline at work. However the block ends, its jobs are finished or given back."""
         self._loop = asyncio.get_running_loop()
         self._stop, self._hurry = asyncio.Event(), asyncio.Event()
-        pipeline = Pipeline(self.app, self.id, self._slots, self._scope)
+        pipeline = Pipeline(self.app, self.id, self._slots, self._scope, self._isolation)
         pipeline.heartbeat.sign_in = lambda: self._sign_in(pipeline)
         unsubscribe = self.app.store.wakes.subscribe(pipeline.alarm.heard)
         await asyncio.to_thread(self._try, self._sign_in, pipeline)

@@ -105,11 +105,13 @@ class JobShape(Shape):
     kind: str
     queue: str
     state: State
+    reserved: bool = Field(description="Claimed ahead by `worker`; its handler has not begun.")
     priority: int
     tenant: str
     user_id: str | None
     attempt: int
     max_attempts: int
+    crashes: int = Field(description="How often a worker died while this job ran.")
     fence: int
     run_at: Moment
     created_at: Moment

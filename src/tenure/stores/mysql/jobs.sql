@@ -9,17 +9,25 @@ TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6))
 -- fragment: claimed
 -- What a worker needs to run a job, in the order of rows.claimed().
 id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
-snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at, limit_key
+snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at, limit_key,
+expires_at, standing
+
+-- fragment: standing_claimed
+-- Jobs of the queues that a claim reserves from have not begun yet; a suspect has, and so has one that was
+-- reserved when a worker died, so that it cannot kill worker after worker unnoticed.
+CASE WHEN standing >= 2 THEN 2 WHEN standing = 0 AND queue IN :reserving THEN 1 ELSE 0 END
 
 -- fragment: to_claim
 -- A row as the UPDATE will leave it.
 id, fence + 1, :owner, kind, queue, payload, priority, tenant, owner, attempt + 1, max_attempts,
-snoozes, refunds, correlation_id, trace, cancel_requested, {now} AS moment, run_at, limit_key
+snoozes, refunds, correlation_id, trace, cancel_requested, {now} AS moment, run_at, limit_key,
+expires_at, {standing_claimed}
 
 -- fragment: as_claimed
 -- What a claim writes.
 state = 1, attempt = attempt + 1, fence = fence + 1, lease_owner = :owner,
-lease_until = :moment + :lease, started_at = :moment, progress = NULL, progress_note = NULL
+lease_until = :moment + :lease, started_at = :moment, progress = NULL, progress_note = NULL,
+standing = {standing_claimed}
 
 -- fragment: counted
 -- A job of a limited kind is counted while it runs.
@@ -146,20 +154,23 @@ DELETE FROM tenure_jobs WHERE id IN :ids
 SELECT name FROM tenure_queues WHERE paused = 1
 
 -- name: overdue_leases
--- Running jobs whose holder went silent and that this worker may take, bury or cancel. A row that
--- somebody has locked is being renewed, settled or recovered at this moment.
-SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, queue, tenant
+-- Jobs whose holder went silent. A row that somebody has locked is being renewed, settled or
+-- recovered at this moment.
+SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, refunds, standing,
+    queue, priority, tenant
 FROM tenure_jobs FORCE INDEX (tenure_jobs_leased)
 WHERE running_until < {now} - :waited AND running_until >= {now} - :back
-    AND (attempt >= max_attempts OR cancel_requested = 1 OR (kind IN :kinds AND queue IN :queues))
 ORDER BY running_until LIMIT :limit FOR UPDATE SKIP LOCKED
 
--- name: claim_again
--- A lease that ran out is claimed with a higher fence: the silent holder can change nothing more.
-SELECT {to_claim} FROM tenure_jobs FORCE INDEX (PRIMARY)
-WHERE id IN :ids AND state = 1 FOR UPDATE;
-UPDATE tenure_jobs FORCE INDEX (PRIMARY) SET {as_claimed}, {counted}
-WHERE id IN :ids
+-- name: release_lost
+-- Back to the queue, as old as they are: the silent holder can change nothing more. What had not
+-- begun may still expire. The rows were locked by overdue_leases.
+UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', refund INT PATH '$.refund',
+    counted INT PATH '$.counted', crash INT PATH '$.crash', standing INT PATH '$.standing')) r
+STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
+SET j.started_at = CASE WHEN r.standing = 1 AND j.attempt <= 1 THEN NULL ELSE j.started_at END,
+    j.state = 0, j.attempt = j.attempt - r.refund, j.refunds = j.refunds + r.counted,
+    j.crashes = j.crashes + r.crash, j.standing = r.standing, j.lease_until = NULL
 
 -- name: expire_jobs
 -- Not started in time: called off, bounded per claim.
@@ -254,6 +265,19 @@ SET j.progress = coalesce(r.progress, j.progress),
     j.progress_note = coalesce(r.note, j.progress_note)
 WHERE j.id IN :ids AND j.fence = r.fence
 
+-- name: mark_begun
+-- Claimed ahead, and begun a moment ago; or about to begin with nothing beside it. What is locked is
+-- being settled by this very holder.
+SELECT j.id
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence')) r
+STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
+WHERE j.fence = r.fence AND j.state = 1 AND j.standing <> 0 FOR UPDATE SKIP LOCKED;
+UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', ago BIGINT PATH '$.ago',
+    standing INT PATH '$.standing')) r
+STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
+SET j.standing = r.standing, j.started_at = {now} - r.ago
+WHERE j.id IN :ids
+
 -- name: held_leases
 -- Which of these still hold, whoever has their rows locked.
 SELECT j.id
@@ -280,6 +304,18 @@ UPDATE tenure_jobs FORCE INDEX (PRIMARY)
 SET state = 2, finished_at = {now}, lease_until = NULL, reason = NULL, result = NULL
 WHERE id IN :ids
 
+-- name: return_jobs
+-- Claimed and not begun: back to their place in the queue, as if they had not been claimed. One that is to be cancelled
+-- is left to settle_jobs.
+SELECT j.id, j.queue, j.priority, j.tenant
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence')) r
+STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
+WHERE j.fence = r.fence AND j.state = 1 AND j.cancel_requested = 0 FOR UPDATE;
+UPDATE tenure_jobs FORCE INDEX (PRIMARY)
+SET started_at = CASE WHEN attempt > 1 THEN started_at END, state = 0, attempt = attempt - 1,
+    lease_until = NULL, standing = CASE WHEN standing >= 2 THEN 2 ELSE 0 END
+WHERE id IN :ids
+
 -- name: settle_jobs
 -- Only the present holder may settle: the fence decides, not the id. A cancel that was asked for
 -- meanwhile turns a requeue into the end. Rows are locked and changed in the order of ids; the inner part is
@@ -293,7 +329,8 @@ SELECT j.id FROM (
 WHERE j.fence = r.fence AND j.state = 1 AND (j.chained = 0 OR :tied = 1) FOR UPDATE;
 UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence',
     state INT PATH '$.state', delay BIGINT PATH '$.delay', result LONGTEXT PATH '$.result',
-    reason LONGTEXT PATH '$.reason', refund INT PATH '$.refund', snooze INT PATH '$.snooze')) r
+    reason LONGTEXT PATH '$.reason', refund INT PATH '$.refund', snooze INT PATH '$.snooze',
+    crash INT PATH '$.crash')) r
 STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
 SET j.state = CASE WHEN r.state = 0 AND j.cancel_requested = 1 THEN 5 ELSE r.state END,
     j.reason = CASE WHEN r.state = 0 AND j.cancel_requested = 1 THEN 'canceled'
@@ -301,7 +338,8 @@ SET j.state = CASE WHEN r.state = 0 AND j.cancel_requested = 1 THEN 5 ELSE r.sta
     j.finished_at = CASE WHEN r.state = 0 AND j.cancel_requested = 0 THEN NULL ELSE {now} END,
     j.run_at = CASE WHEN r.state = 0 THEN {now} + r.delay ELSE j.run_at END,
     j.attempt = j.attempt - r.refund, j.refunds = j.refunds + r.refund - r.snooze,
-    j.snoozes = j.snoozes + r.snooze, j.result = r.result, j.lease_until = NULL
+    j.snoozes = j.snoozes + r.snooze, j.crashes = j.crashes + r.crash, j.standing = 2 * r.crash,
+    j.result = r.result, j.lease_until = NULL
 WHERE j.id IN :ids AND j.fence = r.fence
 
 -- name: add_history

@@ -1,9 +1,13 @@
+-- fragment: shown_state
+-- What was claimed ahead and has not begun is still waiting.
+CASE WHEN state = 1 AND standing = 1 THEN 0 ELSE state END
+
 -- fragment: job
 -- A job as lists show it, in the order of rows.job(); payload and result follow where asked for.
 id, kind, queue, state, priority, tenant, owner, attempt, max_attempts, fence, hold, run_at,
 created_at, started_at, finished_at, expires_at, lease_owner, lease_until, cancel_requested,
 unique_key, reason, progress, progress_note, correlation_id, trace, enqueued_by, ordering_key,
-batch_id, seq, snoozes, refunds
+batch_id, seq, snoozes, refunds, crashes, standing
 
 -- fragment: where_ids
 AND id IN :ids
@@ -15,7 +19,7 @@ AND kind IN :kinds
 AND queue IN :queues
 
 -- fragment: where_states
-AND state IN :states
+AND {shown_state} IN :states
 
 -- fragment: where_letters
 -- By the column whose index holds failed and dead jobs.
@@ -91,7 +95,7 @@ SELECT id FROM (
 SELECT {job} FROM tenure_jobs FORCE INDEX (PRIMARY) WHERE id IN :ids ORDER BY id DESC
 
 -- name: count_jobs
-SELECT state, count(*) FROM tenure_jobs WHERE true {where} GROUP BY state
+SELECT {shown_state} AS shown, count(*) FROM tenure_jobs WHERE true {where} GROUP BY shown
 
 -- name: depths
 -- Open jobs by queue and kind; each part is what one index holds, so that the number of finished
@@ -105,9 +109,9 @@ SELECT queue, kind, state, CAST(sum(jobs) AS SIGNED), min(oldest) FROM (
     FROM tenure_jobs FORCE INDEX (tenure_jobs_aside)
     WHERE aside = 2 GROUP BY queue, kind, state
     UNION ALL
-    SELECT queue, kind, state, count(*), min(run_at)
+    SELECT queue, kind, {shown_state} AS shown, count(*), min(run_at)
     FROM tenure_jobs FORCE INDEX (tenure_jobs_leased)
-    WHERE running_until IS NOT NULL GROUP BY queue, kind, state
+    WHERE running_until IS NOT NULL GROUP BY queue, kind, shown
 ) open_jobs GROUP BY queue, kind, state ORDER BY queue, kind, state
 
 -- name: next_queue
@@ -130,7 +134,7 @@ SELECT queue, count(*) FROM (
 -- name: running_load
 SELECT queue, count(*) FROM (
     SELECT queue FROM tenure_jobs FORCE INDEX (tenure_jobs_leased) WHERE running_until IS NOT NULL
-    ORDER BY running_until LIMIT :limit) few GROUP BY queue
+    AND standing <> 1 ORDER BY running_until LIMIT :limit) few GROUP BY queue
 
 -- name: job_history
 SELECT fence, attempt, entry, worker, started_at, finished_at, failure

@@ -9,12 +9,16 @@
 -- fragment: claimed
 -- What a worker needs to run a job, in the order of rows.claimed().
 id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
-snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at, limit_key
+snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at, limit_key,
+expires_at, standing
 
 -- fragment: as_claimed
--- What a claim writes.
+-- What a claim writes. Jobs of the queues that it reserves from have not begun yet; a suspect has, and so has one that
+-- was reserved when a worker died, so that it cannot kill worker after worker unnoticed.
 state = 1, attempt = attempt + 1, fence = fence + 1, lease_owner = :owner::text,
-lease_until = {now} + :lease::bigint, started_at = {now}, progress = NULL, progress_note = NULL
+lease_until = {now} + :lease::bigint, started_at = {now}, progress = NULL, progress_note = NULL,
+standing = CASE WHEN standing >= 2 THEN 2
+    WHEN standing = 0 AND queue = ANY(:reserving::text[]) THEN 1 ELSE 0 END
 
 -- fragment: counted
 -- A job of a limited kind is counted while it runs.
@@ -188,20 +192,23 @@ DELETE FROM tenure_jobs WHERE id = ANY(:ids::bigint[])
 SELECT name FROM tenure_queues WHERE paused = 1
 
 -- name: overdue_leases
--- Running jobs whose holder went silent and that this worker may take, bury or cancel. A row that
--- somebody has locked is being renewed, settled or recovered at this moment.
-SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, queue, tenant
+-- Jobs whose holder went silent. A row that somebody has locked is being renewed, settled or
+-- recovered at this moment.
+SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, refunds, standing,
+    queue, priority, tenant
 FROM tenure_jobs
 WHERE state = 1 AND lease_until < {now} - :waited::bigint AND lease_until >= {now} - :back::bigint
-    AND (attempt >= max_attempts OR cancel_requested = 1
-        OR (kind = ANY(:kinds::text[]) AND queue = ANY(:queues::text[])))
 ORDER BY lease_until LIMIT :limit::bigint FOR UPDATE SKIP LOCKED
 
--- name: claim_again
--- A lease that ran out is claimed with a higher fence: the silent holder can change nothing more.
-UPDATE tenure_jobs SET {as_claimed}, {counted}
-WHERE id = ANY(:ids::bigint[]) AND state + 0 = 1
-RETURNING {claimed}
+-- name: release_lost
+-- Back to the queue, as old as they are: the silent holder can change nothing more. What had not
+-- begun may still expire.
+UPDATE tenure_jobs j SET state = 0, attempt = j.attempt - r.refund, refunds = j.refunds + r.counted,
+    crashes = j.crashes + r.crash, standing = r.standing, lease_until = NULL,
+    started_at = CASE WHEN r.standing = 1 AND j.attempt <= 1 THEN NULL ELSE j.started_at END
+FROM unnest(:id::bigint[], :refund::int[], :counted::int[], :crash::int[], :standing::int[])
+    AS r (id, refund, counted, crash, standing)
+WHERE j.id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) AND j.id = r.id AND j.state + 0 = 1
 
 -- name: expire_jobs
 -- Not started in time: called off, bounded per claim.
@@ -308,6 +315,15 @@ FROM asked
 WHERE j.id = ANY(ARRAY(SELECT id FROM free)) AND asked.id = j.id AND asked.fence = j.fence
 RETURNING j.id
 
+-- name: mark_begun
+-- Claimed ahead, and begun a moment ago; or about to begin with nothing beside it.
+UPDATE tenure_jobs j SET standing = r.standing, started_at = {now} - r.ago
+FROM unnest(:id::bigint[], :fence::bigint[], :ago::bigint[], :standing::int[])
+    AS r (id, fence, ago, standing)
+WHERE j.id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) AND j.id = r.id AND j.fence = r.fence
+    AND j.state + 0 = 1 AND j.standing <> 0
+RETURNING j.id
+
 -- name: held_leases
 -- Which of these still hold, whoever has their rows locked.
 SELECT j.id FROM unnest(:id::bigint[], :fence::bigint[]) AS r (id, fence)
@@ -331,6 +347,17 @@ WHERE id = ANY(ARRAY(SELECT unnest(:ids::bigint[]))) AND fence = :fence::bigint
     AND state + 0 = 1 AND chained = 0
 RETURNING id
 
+-- name: return_jobs
+-- Claimed and not begun: back to their place in the queue, as if they had not been claimed. One that is to be cancelled
+-- is left to settle_jobs.
+UPDATE tenure_jobs j SET state = 0, attempt = j.attempt - 1, lease_until = NULL,
+    standing = CASE WHEN j.standing >= 2 THEN 2 ELSE 0 END,
+    started_at = CASE WHEN j.attempt > 1 THEN j.started_at END
+FROM unnest(:id::bigint[], :fence::bigint[]) AS r (id, fence)
+WHERE j.id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) AND j.id = r.id AND j.fence = r.fence
+    AND j.state + 0 = 1 AND j.cancel_requested = 0
+RETURNING j.id, j.queue, j.priority, j.tenant
+
 -- name: settle_jobs
 -- Only the present holder may settle: the fence decides, not the id. A cancel that was asked for
 -- meanwhile turns a requeue into the end. For the ids apart see settle_done.
@@ -341,10 +368,11 @@ UPDATE tenure_jobs j SET
         ELSE {now}::bigint END,
     run_at = CASE WHEN r.state = 0 THEN {now} + r.delay ELSE j.run_at END,
     attempt = j.attempt - r.refund, refunds = j.refunds + r.refund - r.snooze,
-    snoozes = j.snoozes + r.snooze, result = r.result, lease_until = NULL
+    snoozes = j.snoozes + r.snooze, crashes = j.crashes + r.crash, standing = 2 * r.crash,
+    result = r.result, lease_until = NULL
 FROM unnest(:id::bigint[], :fence::bigint[], :state::int[], :delay::bigint[], :result::text[],
-        :reason::text[], :refund::int[], :snooze::int[])
-    AS r (id, fence, state, delay, result, reason, refund, snooze)
+        :reason::text[], :refund::int[], :snooze::int[], :crash::int[])
+    AS r (id, fence, state, delay, result, reason, refund, snooze, crash)
 WHERE j.id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) AND j.id = r.id AND j.fence = r.fence
     AND j.state + 0 = 1 AND (j.chained = 0 OR :tied::int = 1)
 RETURNING j.id

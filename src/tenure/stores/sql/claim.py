@@ -1,6 +1,6 @@
 """Claiming: first what is known to be due, lane by lane; now and then a sweep from the head.
 
-A sweep takes up what others left behind (leases that ran out), ends what expired, looks which
+A sweep puts back what others left behind (leases that ran out), ends what expired, looks which
 lanes there are, and takes from them without their floors.
 """
 
@@ -9,14 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from itertools import islice
 from operator import itemgetter
 
-from tenure.core.clock import seconds_to_micros
-from tenure.core.failure import Failure
 from tenure.core.job import State
-from tenure.core.lease import Lease, Recovery, recover
-from tenure.core.settlement import Settlement
 from tenure.core.shares import Lane
 from tenure.stores.contract import Claim, ClaimRequest
 from tenure.stores.sql import chain, rows
@@ -24,12 +19,10 @@ from tenure.stores.sql.free import Free, free_for
 from tenure.stores.sql.gaps import gaps
 from tenure.stores.sql.gates import Passed, find_parked, pass_gates
 from tenure.stores.sql.memory import BEFORE_ALL, Memory, Place
-from tenure.stores.sql.settle import settle
-from tenure.stores.sql.statement import WAITED, Batch, Plan, Row, Rows, Statement
-from tenure.stores.sql.take import take, taken_values
+from tenure.stores.sql.recover import Ended, recover_lost
+from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
+from tenure.stores.sql.take import take
 
-RECOVERED_AT_ONCE = 100
-FURTHER = (RECOVERED_AT_ONCE, 1_000, 10_000)
 EXPIRED_AT_ONCE = 100
 LANES_AT_ONCE = 512
 LOOKS = 4
@@ -39,7 +32,6 @@ LEVEL_COLUMNS = ("queue", "above", "below")
 
 BEST = itemgetter(6, 17, 0)
 
-Ended = list[tuple[str, State, str]]
 Elapsed = Callable[[], float]
 
 
@@ -98,20 +90,19 @@ def sweep(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Claim
     began = elapsed()
     memory.paused = frozenset([row[0] for row in (yield Statement("paused_queues"))])
     free = yield from free_for(request, _open_slots(request, memory))
-    queues = list(free.slots)
-    ended: Ended = []
-    overdue = yield from _overdue(request, free, memory.lookout.back(began, queues))
-    memory.lookout.looked_back(began, queues, quiet=not overdue)
-    taken = yield from _recover(request, free, ended, overdue)
-    again = frozenset(str(row[0]) for row in taken)
-    yield from _expire(ended)
+    lost = yield from recover_lost(memory.lookout.back(began))
+    memory.lookout.looked_back(began, quiet=not lost.found)
+    memory.revive({one.lane for one in lost.released})
+    yield from _expire(lost.ended)
+    taken: Rows = []
     if free and request.kinds:
         yield from find_parked(request, memory)
         lanes = yield from _look(free.slots, memory)
         taken += yield from take(request, lanes, free, memory)
     memory.lookout.swept(began, elapsed())
     answer = yield from _answer(request, taken, free, memory, elapsed())
-    return replace(answer, ended=ended, again=again)
+    released = {str(one.id): one.lane.queue for one in lost.released}
+    return replace(answer, ended=lost.ended, released=released)
 
 
 def _look(queues: Iterable[str], memory: Memory) -> Plan[list[Lane]]:
@@ -180,66 +171,6 @@ def read_large(ids: Iterable[int]) -> Plan[dict[int, str]]:
     if not wanted:
         return {}
     return dict((yield Statement("read_payloads", {"ids": wanted})))
-
-
-def _overdue(request: ClaimRequest, free: Free, back: float) -> Plan[Rows]:
-    """Leases that ran out and are ours to end or to take up, now or when there is room; looked for
-    further on where many that cannot be taken now stand before those that can.
-    """
-    asked = {"kinds": list(request.kinds), "queues": list(free.slots), WAITED: 0}
-    enough = min(free.total, RECOVERED_AT_ONCE)
-    ours: Rows = []
-    for limit in FURTHER:
-        values = {**asked, "back": seconds_to_micros(back), "limit": limit}
-        found = yield Statement("overdue_leases", values)
-        ours = [row for row in found if _over(row) or request.may_take(row[7])]
-        trial = Free(free.slots, free.tenants)
-        ready = sum(_over(row) or trial.take(row[6], row[7], 1) for row in ours)
-        if ready >= enough or len(found) < limit:
-            break
-    return ours
-
-
-def _recover(request: ClaimRequest, free: Free, ended: Ended, overdue: Rows) -> Plan[Rows]:
-    """Jobs whose lease ran out: again at once and without backoff, or buried, or cancelled."""
-    over = [_burial(row, _fate(row)) for row in overdue if _over(row)][:RECOVERED_AT_ONCE]
-    if over:
-        yield from settle(over)
-        ended += [(end.lease.job_id, end.state, end.reason or "") for end in over]
-    left = (row for row in overdue if not _over(row))
-    fitting = (row for row in left if free.take(row[6], row[7], 1))
-    again = list(islice(fitting, RECOVERED_AT_ONCE))  # what is not looked at keeps its slot free
-    if not again:
-        return []
-    lines = [(row[0], row[1], 0, "crashed", None, _crash(row).to_json()) for row in again]
-    yield Statement("add_history", batch=Batch(rows.HISTORY_COLUMNS, lines))
-    values = {"ids": [row[0] for row in again], **taken_values(request)}
-    return (yield Statement("claim_again", values))
-
-
-def _over(row: Row) -> bool:
-    """Whether there is nothing left to try."""
-    return _fate(row) is not Recovery.AGAIN
-
-
-def _fate(row: Row) -> Recovery:
-    return recover(attempt=row[3], max_attempts=row[4], cancel_requested=bool(row[5]))
-
-
-def _burial(row: Row, fate: Recovery) -> Settlement:
-    canceled = fate is Recovery.CANCEL
-    return Settlement(
-        lease=Lease(str(row[0]), row[1], row[2]),
-        state=State.CANCELED if canceled else State.DEAD,
-        entry="crashed",
-        reason="canceled" if canceled else "worker_crashed",
-        failure=_crash(row),
-    )
-
-
-def _crash(row: Row) -> Failure:
-    message = f"{row[2]} stopped renewing its lease during attempt {row[3]}"
-    return Failure(type="WorkerCrashed", message=message, code="worker_crashed")
 
 
 def _expire(ended: Ended) -> Plan[None]:

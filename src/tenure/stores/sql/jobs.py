@@ -137,6 +137,9 @@ class SqlJobs:
 
     def claim(self, request: ClaimRequest) -> Claim:
         """Due jobs and abandoned ones."""
+        return self._claimed(self._claim(request))
+
+    def _claim(self, request: ClaimRequest) -> Claim:
         memory, elapsed = self.memories.of(request.owner, request.kinds), self._database.elapsed
         loose = self._database.dialect.loose and not request.limits
         if loose and not claim.must_sweep(request, memory, elapsed()):
@@ -158,7 +161,13 @@ class SqlJobs:
         memory = None if request is None else self.memories.of(request.owner, request.kinds)
         plan = partial(settle_and_claim, settlements, reports, request, memory, self._database)
         ended, claimed = self._database.run(plan)
-        return self._settled(ended), claimed
+        return self._settled(ended), self._claimed(claimed)
+
+    def _claimed(self, found: Claim) -> Claim:
+        """What went back to its queue is for whoever is idle."""
+        if found.released:
+            self._wakes.tell(Due(frozenset(found.released.values())))
+        return found
 
     def extend(self, leases: Sequence[Lease], seconds: float) -> Extension:
         """Longer leases."""
@@ -176,7 +185,7 @@ class SqlJobs:
             return frozenset()
         if tx is not None or not self._database.dialect.loose:
             return self._settled(run_in(self._database, tx, partial(settle.settle, settlements)))
-        simple = [item for item in settlements if item.entry is None]
+        simple = [item for item in settlements if item.entry is None and not item.returned]
         done = self._database.run_loose(partial(settle.settle_free, simple))
         rest = [item for item in settlements if int(item.lease.job_id) not in done]
         ids = frozenset(map(str, done))

@@ -5,8 +5,6 @@ Each look may take a twentieth of the time, so that a bloated index cannot eat t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 SWEEP_EVERY = 1.0
 GLANCE_EVERY = 0.02
 GLANCE_JOBS = 300
@@ -27,13 +25,13 @@ class Lookout:
         self._no_glance_before = 0.0
         self._taken = 0
         self._quiet_at = 0.0
-        self._quiet_queues: frozenset[str] = frozenset()
+        self._quiet = False
         self._whole_look_at = 0.0
 
     def forget(self) -> None:
         """Jobs were moved about: look from the head next time."""
         self._swept_at = None
-        self._quiet_queues = frozenset()
+        self._quiet = False
 
     def sweep_due(self, now: float, *, later: bool = False) -> bool:
         """Nobody has looked from the head for a while; some wait `later` for it than others."""
@@ -67,17 +65,17 @@ class Lookout:
         self._no_glance_before = ended + (ended - began) * SHARE
         self._glance_at = max(ended + GLANCE_EVERY, self._no_glance_before)
 
-    def back(self, now: float, queues: Iterable[str]) -> float:
-        """How far back leases are to be looked for that ran out: since a look that found none in
-        these queues. What went through its fingers is found by a whole look twice a minute.
+    def back(self, now: float) -> float:
+        """How far back leases are to be looked for that ran out: since a look that found none.
+        What went through its fingers is found by a whole look twice a minute.
         """
-        if now >= self._whole_look_at or not set(queues) <= self._quiet_queues:
+        if now >= self._whole_look_at or not self._quiet:
             return LONG_AGO
         return now - self._quiet_at + MARGIN_SECONDS
 
-    def looked_back(self, now: float, queues: Iterable[str], *, quiet: bool) -> None:
+    def looked_back(self, now: float, *, quiet: bool) -> None:
         """Whether anything was there."""
-        if self.back(now, queues) == LONG_AGO:
+        if self.back(now) == LONG_AGO:
             self._whole_look_at = now + WHOLE_LOOK_EVERY
-        self._quiet_queues = frozenset(queues) if quiet else frozenset()
+        self._quiet = quiet
         self._quiet_at = now

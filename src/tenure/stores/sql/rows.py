@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from tenure.core.clock import from_micros, seconds_to_micros, to_micros
 from tenure.core.job import Job, NewJob, State
-from tenure.core.lease import ClaimedJob, Lease
+from tenure.core.lease import ClaimedJob, Lease, Standing
 from tenure.core.settlement import Settlement
 from tenure.core.shard import bucket
 from tenure.stores.beside import Record
@@ -19,6 +19,7 @@ from tenure.stores.sql.statement import Row
 
 STATES = tuple(State)
 CODES = {state: code for code, state in enumerate(STATES)}
+RUNNING = CODES[State.RUNNING]
 LAST_ID = 2**63 - 1
 INLINE_BYTES = 200
 
@@ -28,7 +29,7 @@ JOB_COLUMNS = (
     "bucket", "batch_id", "seq",
 )  # fmt: skip
 KEYED_COLUMNS = (*JOB_COLUMNS, "unique_key", "payload_hash")
-SETTLE_COLUMNS = ("id", "fence", "state", "delay", "result", "reason", "refund", "snooze")
+SETTLE_COLUMNS = ("id", "fence", "state", "delay", "result", "reason", "refund", "snooze", "crash")
 _KEY, _PAYLOAD, _TIES = attrgetter("key"), attrgetter("payload"), attrgetter("after")
 _ORDER, _LIMIT = attrgetter("ordering_key"), attrgetter("limit_key")
 HISTORY_COLUMNS = ("id", "fence", "spent", "entry", "worker", "failure")
@@ -107,12 +108,17 @@ def settlement(item: Settlement) -> Row:
         item.reason,
         int(item.refund),
         int(item.snooze),
+        int(item.crash),
     )
 
 
 def lease_values(request: ClaimRequest) -> dict[str, object]:
-    """Who claims, and for how long."""
-    return {"owner": request.owner, "lease": seconds_to_micros(request.lease_seconds)}
+    """Who claims, for how long, and what has not begun yet."""
+    return {
+        "owner": request.owner,
+        "lease": seconds_to_micros(request.lease_seconds),
+        "reserving": list(request.reserving),
+    }
 
 
 def claimed(row: Row, large: Mapping[int, str]) -> ClaimedJob:
@@ -121,24 +127,28 @@ def claimed(row: Row, large: Mapping[int, str]) -> ClaimedJob:
         Lease(str(row[0]), row[1], row[2]),
         row[3], row[4], large[row[0]] if row[5] is None else row[5], row[6], row[7], row[8],
         row[9], row[10], row[11], row[12], row[13], row[14], bool(row[15]), row[16],
+        row[19], row[20],
     )  # fmt: skip
 
 
 def job(row: Row) -> Job:
     """A row of the fragment `job`, with payload and result where they were asked for."""
+    reserved = row[3] == RUNNING and row[32] == Standing.RESERVED
     return Job(
-        id=str(row[0]), kind=row[1], queue=row[2], state=STATES[row[3]], priority=row[4],
+        id=str(row[0]), kind=row[1], queue=row[2],
+        state=State.QUEUED if reserved else STATES[row[3]], priority=row[4],
         tenant=row[5], owner=row[6], attempt=row[7], max_attempts=row[8], fence=row[9],
         hold=row[10], run_at=from_micros(row[11]), created_at=from_micros(row[12]),
-        started_at=_moment(row[13]), finished_at=_moment(row[14]), expires_at=_moment(row[15]),
+        started_at=None if reserved else _moment(row[13]), finished_at=_moment(row[14]),
+        expires_at=_moment(row[15]),
         lease_owner=row[16], lease_until=_moment(row[17]), cancel_requested=bool(row[18]),
         key=row[19], reason=row[20], progress=row[21], progress_note=row[22],
         correlation_id=row[23], trace=row[24], enqueued_by=row[25], ordering_key=row[26],
         batch_id=None if row[27] is None else str(row[27]), seq=row[28], snoozes=row[29],
-        refunds=row[30],
-        payload=row[31] if len(row) > 31 else None,
-        result=row[32] if len(row) > 31 else None,
-        waits_for=_ids(row[33]) if len(row) > 31 else None,
+        refunds=row[30], crashes=row[31], reserved=reserved,
+        payload=row[33] if len(row) > 33 else None,
+        result=row[34] if len(row) > 33 else None,
+        waits_for=_ids(row[35]) if len(row) > 33 else None,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tenure.core.clock import seconds_to_micros, to_micros
 from tenure.core.job import State
-from tenure.core.lease import Lease
+from tenure.core.lease import Lease, Standing
 from tenure.core.settlement import Settlement
 from tenure.core.shares import Lane
 from tenure.stores.contract import Extension, Report
@@ -18,6 +18,7 @@ from tenure.stores.sql.statement import Batch, Plan, Row, Statement, chunks
 SUCCEEDED = State.SUCCEEDED
 LEASE_COLUMNS = ("id", "fence")
 PROGRESS_COLUMNS = ("id", "fence", "progress", "note")
+BEGUN_COLUMNS = ("id", "fence", "ago", "standing")
 LOG_COLUMNS = ("id", "fence", "at", "level", "message")
 
 
@@ -35,17 +36,29 @@ class Settled(NamedTuple):
 
 def settle(settlements: Sequence[Settlement]) -> Plan[Settled]:
     """The end of runs, all in one transaction: history, and those who waited for it."""
-    applied = set((yield from settle_free(settlements)))
+    returned = yield from _return([item for item in settlements if item.returned])
+    applied = set(returned)
+    applied |= yield from settle_free([item for item in settlements if not item.returned])
     left = [item for item in settlements if int(item.lease.job_id) not in applied]
-    freed: Sequence[Lane] = ()
+    freed: list[Lane] = list(returned.values())
     if left:
         tied = yield from _settle_tied(left)
-        applied, freed = applied | tied.applied, tied.freed
+        applied |= tied.applied
+        freed += tied.freed
     lines = [_line(item) for item in settlements if item.entry]
     lines = [line for line in lines if line[0] in applied]
     if lines:
         yield Statement("add_history", batch=Batch(rows.HISTORY_COLUMNS, lines))
     return Settled(frozenset(applied), freed)
+
+
+def _return(settlements: Sequence[Settlement]) -> Plan[dict[int, Lane]]:
+    """Jobs that were claimed and never began, and their lanes: they stand before the floors."""
+    if not settlements:
+        return {}
+    asked = sorted((int(item.lease.job_id), item.lease.fence) for item in settlements)
+    found = yield Statement("return_jobs", batch=Batch(LEASE_COLUMNS, asked))
+    return {row[0]: Lane(*row[1:]) for row in found}
 
 
 def settle_free(settlements: Sequence[Settlement]) -> Plan[set[int]]:
@@ -115,6 +128,12 @@ def report(reports: Sequence[Report]) -> Plan[frozenset[str]]:
 
     What is locked at this moment is passed over: held, but its news are lost.
     """
+    refused = yield from _mark_begun([item for item in reports if item.begun_ago is not None])
+    reports = [item for item in reports if item.begun_ago is None]
+    return refused | (yield from _tell(reports)) if reports else refused
+
+
+def _tell(reports: Sequence[Report]) -> Plan[frozenset[str]]:
     in_order = sorted(reports, key=lambda item: int(item.lease.job_id))
     news = [(int(r.lease.job_id), r.lease.fence, r.progress, r.note) for r in in_order]
     told = yield Statement("report_progress", batch=Batch(PROGRESS_COLUMNS, news))
@@ -127,6 +146,23 @@ def report(reports: Sequence[Report]) -> Plan[frozenset[str]]:
         return frozenset()
     held = {row[0] for row in (yield Statement("held_leases", batch=Batch(LEASE_COLUMNS, left)))}
     return frozenset(str(job_id) for job_id, _ in left if job_id not in held)
+
+
+def _mark_begun(reports: Sequence[Report]) -> Plan[frozenset[str]]:
+    """Jobs that were claimed ahead and are at work now, or suspects that begin alone; the ids of
+    those for whom that could not be written. A report says either that or news.
+    """
+    if not reports:
+        return frozenset()
+    begun = sorted(map(_begun_row, reports))
+    done = yield Statement("mark_begun", batch=Batch(BEGUN_COLUMNS, begun))
+    return frozenset(item.lease.job_id for item in reports) - {str(row[0]) for row in done}
+
+
+def _begun_row(item: Report) -> Row:
+    standing = Standing.ALONE if item.alone else Standing.SOUND
+    ago = seconds_to_micros(item.begun_ago or 0.0)
+    return int(item.lease.job_id), item.lease.fence, ago, int(standing)
 
 
 def _lines(item: Report) -> Iterator[Row]:

@@ -6,12 +6,15 @@ CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER) * 1000
 -- What a worker needs to run a job, in the order of rows.claimed().
 id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
 snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at,
-limit_key
+limit_key, expires_at, standing
 
 -- fragment: as_claimed
--- What a claim writes.
+-- What a claim writes. Jobs of the queues that it reserves from have not begun yet; a suspect has, and so has one that
+-- was reserved when a worker died, so that it cannot kill worker after worker unnoticed.
 state = 1, attempt = attempt + 1, fence = fence + 1, lease_owner = :owner,
-lease_until = {now} + :lease, started_at = {now}, progress = NULL, progress_note = NULL
+lease_until = {now} + :lease, started_at = {now}, progress = NULL, progress_note = NULL,
+standing = CASE WHEN standing >= 2 THEN 2
+    WHEN standing = 0 AND queue IN (SELECT value FROM json_each(:reserving)) THEN 1 ELSE 0 END
 
 -- fragment: counted
 -- A job of a limited kind is counted while it runs.
@@ -142,20 +145,22 @@ DELETE FROM tenure_jobs WHERE id IN (SELECT value FROM json_each(:ids))
 SELECT name FROM tenure_queues WHERE paused = 1
 
 -- name: overdue_leases
--- Running jobs whose holder went silent and that this worker may take, bury or cancel.
-SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, queue, tenant
+-- Jobs whose holder went silent. Who waited for the file could not renew its leases meanwhile.
+SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, refunds, standing,
+    queue, priority, tenant
 FROM tenure_jobs
 WHERE state = 1 AND lease_until < {now} - :waited AND lease_until >= {now} - :back
-    AND (attempt >= max_attempts OR cancel_requested = 1
-        OR (kind IN (SELECT value FROM json_each(:kinds))
-            AND queue IN (SELECT value FROM json_each(:queues))))
 ORDER BY lease_until LIMIT :limit
 
--- name: claim_again
--- A lease that ran out is claimed with a higher fence: the silent holder can change nothing more.
-UPDATE tenure_jobs SET {as_claimed}, {counted}
-WHERE id IN (SELECT value FROM json_each(:ids)) AND state = 1
-RETURNING {claimed}
+-- name: release_lost
+-- Back to the queue, as old as they are: the silent holder can change nothing more. What had not
+-- begun may still expire.
+UPDATE tenure_jobs SET state = 0, attempt = attempt - s.refund, refunds = refunds + s.counted,
+    crashes = crashes + s.crash, standing = s.standing, lease_until = NULL,
+    started_at = CASE WHEN s.standing = 1 AND attempt <= 1 THEN NULL ELSE started_at END
+FROM (SELECT value ->> 0 AS id, value ->> 1 AS refund, value ->> 2 AS counted, value ->> 3 AS crash,
+        value ->> 4 AS standing FROM json_each(:rows)) s
+WHERE tenure_jobs.id = s.id AND +tenure_jobs.state = 1
 
 -- name: expire_jobs
 -- Not started in time: called off, bounded per claim.
@@ -236,6 +241,15 @@ FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS progress, v
 WHERE tenure_jobs.id = s.id AND tenure_jobs.fence = s.fence AND +tenure_jobs.state = 1
 RETURNING tenure_jobs.id
 
+-- name: mark_begun
+-- Claimed ahead, and begun a moment ago; or about to begin with nothing beside it.
+UPDATE tenure_jobs SET standing = s.standing, started_at = {now} - s.ago
+FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS ago, value ->> 3 AS standing
+    FROM json_each(:rows)) s
+WHERE tenure_jobs.id = s.id AND tenure_jobs.fence = s.fence AND +tenure_jobs.state = 1
+    AND tenure_jobs.standing <> 0
+RETURNING tenure_jobs.id
+
 -- name: held_leases
 -- Which of these still hold, whoever has their rows locked.
 SELECT j.id FROM json_each(:rows) r CROSS JOIN tenure_jobs j
@@ -254,6 +268,17 @@ WHERE id IN (SELECT value FROM json_each(:ids)) AND fence = :fence AND +state = 
     AND chained = 0
 RETURNING id
 
+-- name: return_jobs
+-- Claimed and not begun: back to their place in the queue, as if they had not been claimed. One that is to be cancelled
+-- is left to settle_jobs.
+UPDATE tenure_jobs SET state = 0, attempt = attempt - 1, lease_until = NULL,
+    standing = CASE WHEN standing >= 2 THEN 2 ELSE 0 END,
+    started_at = CASE WHEN attempt > 1 THEN started_at END
+FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence FROM json_each(:rows)) s
+WHERE tenure_jobs.id = s.id AND tenure_jobs.fence = s.fence AND +tenure_jobs.state = 1
+    AND cancel_requested = 0
+RETURNING tenure_jobs.id, queue, priority, tenant
+
 -- name: settle_jobs
 -- Only the present holder may settle: the fence decides, not the id. A cancel that was asked for
 -- meanwhile turns a requeue into the end.
@@ -263,9 +288,11 @@ UPDATE tenure_jobs SET
     finished_at = CASE WHEN s.state = 0 AND cancel_requested = 0 THEN NULL ELSE {now} END,
     run_at = CASE WHEN s.state = 0 THEN {now} + s.delay ELSE run_at END,
     attempt = attempt - s.refund, refunds = refunds + s.refund - s.snooze,
-    snoozes = snoozes + s.snooze, result = s.result, lease_until = NULL
+    snoozes = snoozes + s.snooze, crashes = crashes + s.crash, standing = 2 * s.crash,
+    result = s.result, lease_until = NULL
 FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS state, value ->> 3 AS delay,
-        value ->> 4 AS result, value ->> 5 AS reason, value ->> 6 AS refund, value ->> 7 AS snooze
+        value ->> 4 AS result, value ->> 5 AS reason, value ->> 6 AS refund, value ->> 7 AS snooze,
+        value ->> 8 AS crash
     FROM json_each(:rows)) s
 WHERE tenure_jobs.id = s.id AND tenure_jobs.fence = s.fence AND +tenure_jobs.state = 1
     AND (tenure_jobs.chained = 0 OR :tied = 1)

@@ -1,9 +1,13 @@
+-- fragment: shown_state
+-- What was claimed ahead and has not begun is still waiting.
+CASE WHEN state = 1 AND standing = 1 THEN 0 ELSE state END
+
 -- fragment: job
 -- A job as lists show it, in the order of rows.job(); payload and result follow where asked for.
 id, kind, queue, state, priority, tenant, owner, attempt, max_attempts, fence, hold, run_at,
 created_at, started_at, finished_at, expires_at, lease_owner, lease_until, cancel_requested,
 unique_key, reason, progress, progress_note, correlation_id, trace, enqueued_by, ordering_key,
-batch_id, seq, snoozes, refunds
+batch_id, seq, snoozes, refunds, crashes, standing
 
 -- fragment: where_ids
 AND id IN (SELECT value FROM json_each(:ids))
@@ -15,7 +19,7 @@ AND kind IN (SELECT value FROM json_each(:kinds))
 AND queue IN (SELECT value FROM json_each(:queues))
 
 -- fragment: where_states
-AND state IN (SELECT value FROM json_each(:states))
+AND {shown_state} IN (SELECT value FROM json_each(:states))
 
 -- fragment: where_letters
 -- Spelled out, so that the index of failed and dead jobs serves.
@@ -92,7 +96,7 @@ SELECT {job} FROM tenure_jobs WHERE id IN (
 ORDER BY id DESC
 
 -- name: count_jobs
-SELECT state, count(*) FROM tenure_jobs WHERE true {where} GROUP BY state
+SELECT {shown_state} AS shown, count(*) FROM tenure_jobs WHERE true {where} GROUP BY shown
 
 -- name: depths
 -- Open jobs by queue and kind; each part is what one partial index holds, so that the number of
@@ -102,7 +106,7 @@ SELECT queue, kind, state, count(*), min(run_at) FROM (
     UNION ALL
     SELECT queue, kind, state, run_at FROM tenure_jobs WHERE state = 0 AND hold <> 0
     UNION ALL
-    SELECT queue, kind, state, run_at FROM tenure_jobs WHERE state = 1
+    SELECT queue, kind, {shown_state}, run_at FROM tenure_jobs WHERE state = 1
 ) GROUP BY queue, kind, state ORDER BY queue, kind, state
 
 -- name: next_queue
@@ -124,7 +128,7 @@ SELECT queue, count(*) FROM (
 
 -- name: running_load
 SELECT queue, count(*) FROM (
-    SELECT queue FROM tenure_jobs WHERE state = 1 ORDER BY lease_until LIMIT :limit
+    SELECT queue FROM tenure_jobs WHERE state = 1 AND standing <> 1 ORDER BY lease_until LIMIT :limit
 ) GROUP BY queue
 
 -- name: job_history

@@ -25,6 +25,8 @@ SUBJECTS = (
     "claim",
     "due",
     "recover",
+    "reserve",
+    "crash",
     "extend",
     "settle",
     "order",

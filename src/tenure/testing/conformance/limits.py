@@ -118,7 +118,7 @@ def test_a_crashed_holders_place_is_free_when_its_lease_is_over(store: Store, te
         assert len(running) <= 2
     states = {state_of(store, job_id) for job_id in crashed + waiting}
     assert states == {"succeeded"}
-    assert all(job_of(store, job_id).attempt == 2 for job_id in crashed)
+    assert all(job_of(store, job_id).crashes == 1 for job_id in crashed)
 
 
 @promise(17)

@@ -21,6 +21,7 @@ from tenure.testing.conformance.steps import (
     claim_ids,
     claim_one,
     job_of,
+    kill_alone,
     settle,
     settle_done,
     state_of,
@@ -205,8 +206,7 @@ def test_a_holder_that_went_silent_keeps_its_place(store: Store, tempo: Tempo) -
 @promise(4, 8)
 def test_a_buried_head_blocks_its_key(store: Store, tempo: Tempo) -> None:
     first, _ = ordered(store, 2, max_attempts=1)
-    claim_one(store, owner="silent", seconds=tempo.lease)
-    tempo.passes(31)
+    kill_alone(store, tempo)
 
     assert claim_ids(store, owner="b") == []
     assert state_of(store, first) is State.DEAD

@@ -15,9 +15,7 @@ from tenure.testing.conformance.steps import (
     claim_all,
     claim_ids,
     claim_one,
-    entries_of,
     job_of,
-    settle,
     settle_done,
     start_job,
     state_of,
@@ -35,7 +33,7 @@ def test_a_lease_that_ran_out_is_claimed_again_at_once(store: Store, tempo: Temp
     second = claim_one(store, owner="b")
 
     assert second.id == first.id
-    assert (second.attempt, second.lease.fence, second.lease.owner) == (2, 2, "b")
+    assert (second.attempt, second.lease.fence, second.lease.owner) == (1, 2, "b")
     assert second.started_at > first.started_at
 
 
@@ -48,7 +46,7 @@ def test_a_claim_says_what_its_last_holder_left_behind(store: Store, tempo: Temp
     got = claim(store, owner="b", thorough=True)
 
     assert {job.id for job in got.jobs} == {left.id, fresh}
-    assert got.again == {left.id}
+    assert got.released == {left.id: "default"}
 
 
 @promise(3)
@@ -85,56 +83,6 @@ def test_a_crash_is_a_line_of_history_of_its_own_kind(store: Store, tempo: Tempo
 
 
 @promise(4)
-def test_a_job_that_kills_every_worker_dies_with_its_last_attempt(
-    store: Store, tempo: Tempo
-) -> None:
-    job_id = add_job(store, max_attempts=3)
-    runs = 0
-    for _ in range(PATIENCE):
-        runs += len(claim_all(store, lease_seconds=tempo.seconds(5)))
-        tempo.passes(6)
-        if state_of(store, job_id) is State.DEAD:
-            break
-
-    job = job_of(store, job_id)
-    assert (runs, job.attempt, job.state, job.reason) == (3, 3, State.DEAD, "worker_crashed")
-    assert entries_of(store, job_id) == ["crashed"] * 3
-    assert job.finished_at is not None
-
-
-@promise(4)
-def test_a_claim_tells_which_jobs_it_buried(store: Store, tempo: Tempo) -> None:
-    job = start_job(store, seconds=tempo.lease, max_attempts=1)
-    tempo.passes(31)
-
-    found = claim(store)
-
-    assert list(found.jobs) == []
-    assert list(found.ended) == [(job.id, State.DEAD, "worker_crashed")]
-
-
-@promise(4)
-def test_a_buried_job_cannot_be_settled_by_its_last_holder(store: Store, tempo: Tempo) -> None:
-    job = start_job(store, seconds=tempo.lease, max_attempts=1)
-    tempo.passes(31)
-    claim(store)
-
-    assert settle_done(store, job) == []
-    assert state_of(store, job.id) is State.DEAD
-
-
-@promise(4)
-def test_errors_and_crashes_use_the_same_attempts(store: Store, tempo: Tempo) -> None:
-    job = start_job(store, seconds=tempo.lease, max_attempts=2)
-    tempo.passes(31)
-    second = claim_one(store)
-
-    assert (second.attempt, second.max_attempts) == (2, 2)
-    settle(store, second, State.DEAD, entry="error", reason="exhausted")
-    assert entries_of(store, job.id) == ["crashed", "error"]
-
-
-@promise(4)
 def test_a_cancelled_job_whose_worker_died_ends_cancelled(store: Store, tempo: Tempo) -> None:
     job = start_job(store, seconds=tempo.lease)
     cancel(store, job.id)
@@ -151,11 +99,12 @@ def test_a_cancelled_job_whose_worker_died_ends_cancelled(store: Store, tempo: T
 def test_a_lease_of_an_unknown_kind_is_left_to_those_who_know_it(
     store: Store, tempo: Tempo
 ) -> None:
-    add_job(store, kind="future")
+    job_id = add_job(store, kind="future")
     claim_all(store, kinds=["future"], lease_seconds=tempo.lease)
     tempo.passes(31)
 
     assert claim_ids(store, kinds=["work"]) == []
+    assert state_of(store, job_id) is State.QUEUED
     assert len(claim_ids(store, kinds=["future"])) == 1
 
 
@@ -202,6 +151,20 @@ def test_a_recovered_job_starts_with_clean_progress(store: Store, tempo: Tempo) 
 
     stored = job_of(store, job.id)
     assert (stored.progress, stored.progress_note) == (None, None)
+
+
+@promise(1)
+def test_abandoned_jobs_are_released_in_bulk_and_compete_by_age(store: Store, tempo: Tempo) -> None:
+    left = add_jobs(store, 30)
+    claim_all(store, owner="silent", lease_seconds=tempo.lease)
+    add_jobs(store, 30)
+    tempo.passes(31)
+
+    found = claim(store, owner="b", slots=4, thorough=True)
+
+    assert len(found.released) == 30
+    assert [job.id for job in found.jobs] == left[:4]
+    assert claim_ids(store, owner="b", slots=26) == left[4:]
 
 
 @promise(1)

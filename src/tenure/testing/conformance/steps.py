@@ -14,7 +14,8 @@ from tenure.core.filter import JobFilter
 from tenure.core.job import Job, KeyMode, NewJob, State, UniqueKey
 from tenure.core.lease import ClaimedJob
 from tenure.core.settlement import Settlement
-from tenure.stores.contract import Added, Change, Changed, Claim, ClaimRequest, Move, Store
+from tenure.stores.contract import Added, Change, Changed, Claim, ClaimRequest, Move, Report, Store
+from tenure.testing.tempo import Tempo
 
 T = TypeVar("T")
 HOUR = 3600.0
@@ -67,6 +68,23 @@ def claim(
     return replace(more, ended=[*found.ended, *more.ended])
 
 
+def claim_alone(store: Store, tempo: Tempo) -> ClaimedJob:
+    """A suspect, in a worker that has nothing beside it."""
+    job = claim_one(store, owner="silent", seconds=tempo.lease)
+    assert store.jobs.report([Report(lease=job.lease, begun_ago=0.0, alone=True)]) == frozenset()
+    return job
+
+
+def kill_alone(store: Store, tempo: Tempo) -> str:
+    """The next job kills its worker beside others, then one that it has for itself; its id."""
+    first = claim_one(store, owner="silent", seconds=tempo.lease)
+    tempo.passes(31)
+    again = claim_alone(store, tempo)
+    tempo.passes(31)
+    assert again.id == first.id
+    return first.id
+
+
 def claim_all(store: Store, **options: Any) -> list[ClaimedJob]:
     """What one claim brings."""
     return list(claim(store, **options).jobs)
@@ -85,9 +103,11 @@ def claim_until(store: Store, condition: Callable[[], bool]) -> None:
         claim(store)
 
 
-def claim_one(store: Store, owner: str = "worker", seconds: float = HOUR) -> ClaimedJob:
+def claim_one(
+    store: Store, owner: str = "worker", seconds: float = HOUR, **options: Any
+) -> ClaimedJob:
     """Exactly one job, which must be there."""
-    [job] = claim_all(store, owner=owner, slots=1, lease_seconds=seconds)
+    [job] = claim_all(store, owner=owner, slots=1, lease_seconds=seconds, **options)
     return job
 
 
