@@ -13,8 +13,10 @@ from bench.figures.grown import grown
 from bench.figures.latency import latency
 from bench.figures.limits import limits
 from bench.figures.memory import memory
+from bench.figures.mixed import mixed
 from bench.figures.order import order
 from bench.figures.punctual import punctual
+from bench.figures.recovery import recovery
 from bench.figures.scale import Scale
 from bench.figures.scrape import scrape
 from bench.figures.wait import wait
@@ -35,6 +37,8 @@ FIGURES: dict[str, Callable[[Scale], Result]] = {
     "enqueue-one": enqueue.one,
     "enqueue-16": enqueue.sixteen,
     "enqueue-many": enqueue.many,
+    "mixed": mixed,
+    "recovery": recovery,
     "bloat": bloat,
     "blocked": blocked,
     "grown": grown,
