@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from tenure.core.errors import OptionError, StoreError, UrlError
-from tenure.stores.wake import EVERY_QUEUE, BrokerOptions, Complaints, Due, Heard
+from tenure.stores.wake import EVERY_QUEUE, BrokerOptions, Complaints, Due, Heard, heed_cancel
 from tenure.triggers.speaker import SPACING_SECONDS, Speaker
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ class RabbitListener:
             queue = await channel.declare_queue(exclusive=True, arguments={"x-max-length": 1})
             await queue.bind(exchange, self._options.routing_key)
             await queue.consume(on_message)
+            heed_cancel()
             self.healthy = True
             begun()
             await asyncio.wait([asyncio.ensure_future(channel.closed())])

@@ -114,7 +114,7 @@ async def wait_for_job(job_id: JobId, jobs: Readable, service: Serving) -> Respo
     async def named(scope: Scope) -> str:
         return job_id
 
-    return Passing(WaitRoute(service.engine, named))
+    return Passing(WaitRoute(service.engine, named, closing=lambda: service.hub.closing))
 
 
 def _has_all(client: JobClient, job: Job, jobs: Scoped) -> bool:
