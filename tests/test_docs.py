@@ -7,6 +7,8 @@ import inspect
 import re
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import requires
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +127,20 @@ def test_the_example_of_a_guide_runs(tmp_path: Path, guide: str, said: list[str]
     done = run_first_example(DOCS / "guides" / f"{guide}.md", tmp_path)
 
     assert done.stdout.splitlines() == said, done.stderr
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/store-contract.md", "docs/guides/deploy.md"])
+def test_it_says_plainly_which_of_the_two_is_tested(name: str) -> None:
+    assert "MariaDB is tested; MySQL 8 is not" in (ROOT / name).read_text()
+
+
+def test_the_extra_for_mysql_brings_what_its_usual_passwords_need() -> None:
+    """Over a line without TLS, caching_sha2_password encrypts with the server's RSA key."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+    assert project["optional-dependencies"]["mysql"] == ["PyMySQL[rsa]"]
+    brought = [one for one in requires("PyMySQL") or [] if one.endswith('extra == "rsa"')]
+    assert [one for one in brought if one.startswith("cryptography")]
 
 
 def test_links_between_documents_lead_somewhere() -> None:

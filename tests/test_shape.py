@@ -50,6 +50,19 @@ def test_no_file_is_longer_than_400_lines_and_most_are_short() -> None:
     assert sizes["tenure.engine"] <= 250
 
 
+def test_nobody_waits_in_a_way_that_can_swallow_a_cancellation() -> None:
+    """Before Python 3.12 `asyncio.wait_for` can; `asyncio.timeout` cannot."""
+    found = {
+        name_of(path)
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr == "wait_for"
+        if isinstance(node.value, ast.Name) and node.value.id == "asyncio"
+    }
+
+    assert found == set()
+
+
 def test_no_function_is_longer_than_40_lines_and_most_are_short() -> None:
     found = {
         f"{name_of(path)}.{node.name}": code_lines(node)

@@ -117,9 +117,9 @@ class Insight:
             )
         return told
 
-    def logs(self, job_id: str, limit: int = 500) -> Sequence[LogLine]:
-        """What its handlers said."""
-        return self._store.jobs.logs(job_id, limit)
+    def logs(self, job_id: str, limit: int = 500, after: str | None = None) -> Sequence[LogLine]:
+        """What its handlers said, oldest first; `after` is the id of the last line seen."""
+        return self._store.jobs.logs(job_id, limit, after)
 
     def depths(self) -> Sequence[Depth]:
         """Open jobs by queue, kind and state."""

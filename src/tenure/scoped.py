@@ -68,9 +68,9 @@ class Scoped:
         """Every run and move, oldest first."""
         return self.app.insight.history(self.get(job_id))
 
-    def logs(self, job_id: str, limit: int = 500) -> Sequence[LogLine]:
-        """What its handlers said."""
-        return self.app.insight.logs(self.get(job_id).id, limit)
+    def logs(self, job_id: str, limit: int = 500, after: str | None = None) -> Sequence[LogLine]:
+        """What its handlers said, oldest first; `after` is the id of the last line seen."""
+        return self.app.insight.logs(self.get(job_id).id, limit, after)
 
     def why(self, job_id: str) -> Why:
         """The one reason why it is not running."""

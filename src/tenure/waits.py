@@ -186,7 +186,8 @@ class Waits:
                 asked_at, self._ask_again = now, False
                 self._store.wakes.endings.ask(list(self._waiting))
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._bell.wait(), self._rest(now))
+                async with asyncio.timeout(self._rest(now)):
+                    await self._bell.wait()
         listening.cancel()
 
     def _end(self) -> bool:

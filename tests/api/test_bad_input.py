@@ -30,10 +30,10 @@ def test_no_such_route_and_no_such_method(served: Served) -> None:
     check_problem(served.get("/nowhere"), 404, "not-found")
     wrong = served.post("/v1/health/live")
     check_problem(wrong, 405, "method-not-allowed")
-    assert wrong.headers["allow"] == "GET"
-    assert served.client.put("/api/jobs").headers["allow"] == "GET, POST"
+    assert wrong.headers["allow"] == "GET, HEAD"
+    assert served.client.put("/api/jobs").headers["allow"] == "GET, HEAD, POST"
     assert served.client.put("/api/jobs/replay").headers["allow"] == "POST"
-    assert served.client.put("/api/jobs/42").headers["allow"] == "GET"
+    assert served.client.put("/api/jobs/42").headers["allow"] == "GET, HEAD"
 
 
 @pytest.mark.parametrize("value", ["a b", "a\tb", "x" * 201, "caf\xe9", ""])

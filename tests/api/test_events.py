@@ -17,10 +17,15 @@ from tenure import Job, RunningJob, Tenure, Worker
 from tenure.access import Keys, Permission
 from tenure.api import ApiSettings, create_api
 from tenure.api.events import clients, hints, hub
+from tenure.api.events.frames import RETRY
+from tenure.api.events.stream import Pace, stream_all, stream_job
+from tenure.asgi import WaitRoute
+from tenure.asgi.messages import Scope
 from tenure.testing import run_until_idle
 from tests.api.conftest import Serve, Served, listening
 from tests.api.streams import Told, events_async, stream
 from tests.api.test_bad_input import check_problem
+from tests.asgi.driver import Answer, Client
 from tests.support.databases import ServerDatabases
 from tests.support.until import until
 
@@ -318,6 +323,62 @@ def test_shutdown_ends_every_stream(engine: Tenure) -> None:
             until(lambda: len(api.state.service.hub) == 2 and len(engine.waits) == 1)
         for one in followers:
             one.result(10)
+
+
+@pytest.mark.parametrize("turns", range(8))
+def test_the_reader_ends_however_close_a_newcomer_is_to_the_end(engine: Tenure, turns: int) -> None:
+    """Somebody rings the bell, and so many turns of the loop later the service ends."""
+
+    async def close() -> None:
+        made = hub.Hub(engine, seconds=60, most=10)
+        await made.watch_all(lambda job: True, None)
+        while made._bell.is_set() or not made._bell._waiters:
+            await asyncio.sleep(0)
+        made.watch(clients.JobClient("1", None))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        async with asyncio.timeout(5) as limit:
+            await made.close()
+        assert not limit.expired()
+
+    asyncio.run(close())
+
+
+def test_a_stream_that_opens_after_the_end_ends_at_once(engine: Tenure) -> None:
+    """It was let in before, and asks for its first part afterwards."""
+    ref = engine.enqueue("quick")
+    pace = Pace(heartbeat_seconds=60, stream_seconds=60)
+
+    async def open_late() -> list[list[bytes]]:
+        made = hub.Hub(engine, seconds=60, most=10)
+        made.check_room()
+        await made.close()
+        streams = [
+            stream_all(made, lambda job: True, None, pace),
+            stream_job(made, clients.JobClient(ref.id, None), pace),
+        ]
+        async with asyncio.timeout(10):
+            return [[part async for part in one] for one in streams]
+
+    assert asyncio.run(open_late()) == [[RETRY], [RETRY]]
+
+
+def test_a_wait_that_begins_after_the_end_is_answered_at_once(engine: Tenure) -> None:
+    ref = engine.enqueue("quick")
+
+    async def wait_late() -> Answer:
+        api = create_api(engine)
+        service = api.state.service
+        await service.hub.close()
+
+        async def named(scope: Scope) -> str:
+            return ref.id
+
+        route = WaitRoute(engine, named, closing=lambda: service.hub.closing)
+        async with asyncio.timeout(10):
+            return await Client(route, method="GET", query="waitMs=30000").send()
+
+    assert asyncio.run(wait_late()).json()["status"] == "PENDING"
 
 
 def test_a_wait_is_answered_when_the_job_has_ended(served: Served) -> None:

@@ -11,6 +11,7 @@ from tenure import Fail, RunningJob, State, Tenure
 from tenure.testing import run_until_idle
 from tests.api.conftest import Served
 from tests.api.test_bad_input import check_problem
+from tests.support.lines import talkative
 
 
 @pytest.fixture
@@ -95,6 +96,22 @@ def test_a_failed_job_says_why(served: Served) -> None:
     assert [one["entry"] for one in history] == ["failed"]
     assert history[0]["error"]["type"] == "Fail"
     assert [(one["level"], one["message"]) for one in lines] == [("info", "adding")]
+
+
+def test_every_line_of_a_talkative_job_can_be_read(served: Served) -> None:
+    """However many there are: an answer holds at most 5,000."""
+    job_id = talkative(served.engine, 5_003)
+    path = f"/api/jobs/{job_id}/logs"
+
+    first = served.get(path, params={"limit": 5000}).json()
+    second = served.get(path, params={"limit": 5000, "after": first["next"]}).json()
+
+    found = [one["message"] for one in (*first["items"], *second["items"])]
+    assert found == [f"line {number}" for number in range(5_003)]
+    assert second["next"] is None
+    other = served.engine.enqueue("talk").id
+    wrong = served.get(f"/api/jobs/{other}/logs", params={"after": first["next"]})
+    check_problem(wrong, 400, "invalid-cursor")
 
 
 def test_a_client_that_has_it_gets_304_until_it_changes(served: Served) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from tenure import OptionError, RunningJob, Tenure
+from tenure import OptionError, RunningJob, State, Tenure
 from tenure.asgi import TickRoute
 from tenure.worker.settings import WorkerSettings
 from tests.asgi.driver import Answer, Client, request
@@ -101,3 +101,25 @@ def test_a_route_without_a_token_is_refused(app: Tenure) -> None:
         TickRoute(app, settings=WorkerSettings())
     with pytest.raises(ValueError, match="at least 16"):
         settings(api_service_token="short")
+
+
+def test_a_tick_is_cut_short_when_its_server_ends(app: Tenure) -> None:
+    refs = app.enqueue_many([app.new("slow") for _ in range(50)])
+    route = TickRoute(app, concurrency=1, settings=settings())
+
+    async def stop_in_the_midst() -> Answer:
+        client = Client(route, headers=SENT)
+        ticking = asyncio.create_task(client.send())
+        while not await asyncio.to_thread(lambda: app.insight.counts().get(State.RUNNING)):
+            await asyncio.sleep(0)
+        route.stop()
+        async with asyncio.timeout(10):
+            return await ticking
+
+    answer = asyncio.run(stop_in_the_midst())
+
+    assert answer.status == 200
+    assert answer.json()["skipped"] == ["pruning"]
+    counts = app.insight.counts()
+    assert counts[State.SUCCEEDED] + counts[State.QUEUED] == len(refs)
+    assert counts[State.QUEUED] > 0

@@ -123,6 +123,8 @@ def test_lines_become_jobs_and_each_is_answered(shop: Shop) -> None:
         ("[]", "not an object"),
         ("{}", '"kind" is missing'),
         ('{"kind": "add", "colour": 1}', "unknown option 'colour'"),
+        ('{"kind": "add", "notify": "transaction"}', '"notify" is for code that has a transaction'),
+        ('{"kind": "add", "tx": 1}', '"tx" is for code that has a transaction'),
         ('{"kind": "add", "run_at": "2040-01-01"}', "has no time zone"),
         ('{"kind": "add", "priority": "1"}', "whole number"),
         ('{"kind": "add", "payload": {"x": "\\ud800"}}', "lone surrogate"),

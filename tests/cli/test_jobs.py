@@ -9,6 +9,7 @@ import pytest
 from tenure import State, Worker
 from tenure.cli import output
 from tests.cli.conftest import Shop
+from tests.support.lines import talkative
 
 
 def add(shop: Shop, count: int = 1, **options: str) -> list[str]:
@@ -148,6 +149,27 @@ def test_tail_tells_lines_progress_and_the_end(shop: Shop) -> None:
     assert "-- job 1 (add) is succeeded, run 1 of 5" in result.stdout
 
 
+def test_log_lines_are_printed_all_or_page_by_page(shop: Shop) -> None:
+    job_id = talkative(shop.engine, 1_201)
+
+    everything = shop.call("jobs", "logs", job_id)
+    followed = shop.call("jobs", "tail", job_id, "--no-follow")
+    some = shop.call("jobs", "logs", job_id, "--limit", "1200")
+    first = shop.read("jobs", "logs", job_id)
+    rest = shop.call("jobs", "logs", job_id, "--cursor", first["next"], "--jsonl")
+
+    for said in (everything, followed):
+        found = [line for line in said.stdout.splitlines() if "  line " in line]
+        assert [line.rpartition(" ")[2] for line in found] == [str(n) for n in range(1_201)]
+    assert everything.stderr == "" and some.stderr.startswith("more: --cursor ")
+    assert some.stdout.count("\n") == 1_200
+    messages = [one["message"] for one in first["lines"]]
+    messages += [json.loads(line)["message"] for line in rest.stdout.splitlines()]
+    assert messages == [f"line {number}" for number in range(1_201)]
+    assert shop.call("jobs", "logs", job_id, "--cursor", "x").exit_code == 2
+    assert shop.call("jobs", "logs", "99").exit_code == 4
+
+
 def test_tail_follows_until_the_time_is_over(shop: Shop) -> None:
     (job_id,) = add(shop)
 
@@ -163,12 +185,31 @@ def test_a_state_that_does_not_exist_is_bad_usage(shop: Shop) -> None:
     assert all(state in result.stderr for state in State)
 
 
-def test_a_command_that_only_looks_makes_no_file(empty_shop: Shop) -> None:
-    result = empty_shop.call("jobs", "list")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "audit", "doctor", "workers", "jobs list", "jobs show 1", "jobs tail 1", "jobs why 1",
+        "jobs history 1", "jobs logs 1", "jobs retry 1 --yes", "jobs cancel --kind add --yes",
+        "jobs replay --kind add --yes", "jobs purge --older-than 1d --yes",
+        "queues list", "queues pause default", "tenants list", "tenants cap acme 1",
+        "limits list", "limits list --app shop:app", "limits set add --running 1",
+        "schedules list", "schedules edit nightly --reset --app shop:app", "schedules run nightly",
+        "keys list", "keys create ci", "keys link ada", "keys revoke 1", "keys end-sessions",
+        "outbox list", "outbox subscribers", "move --from sqlite:///shop.db --to sqlite:///new.db",
+    ],
+)  # fmt: skip
+def test_a_command_that_only_looks_or_operates_makes_no_database(
+    empty_shop: Shop, words: str
+) -> None:
+    before = set(empty_shop.folder.iterdir())
+
+    result = empty_shop.call(*words.split())
 
     assert result.exit_code == 3
+    assert "there is no SQLite file" in result.stderr
     assert "[no_database_file]" in result.stderr
-    assert not (empty_shop.folder / "shop.db").exists()
+    made = {path.name for path in set(empty_shop.folder.iterdir()) - before}
+    assert made <= {"__pycache__"}
 
 
 def test_a_job_that_waits_for_others_says_for_which(shop: Shop) -> None:

@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-from tenure import State
+from tenure import Fail, RunningJob, State
+from tenure.testing import run_until_idle
 from tests.cli.conftest import Shop
 from tests.support.until import until
 
@@ -34,9 +35,41 @@ def test_ids_or_a_filter_are_required(three: Shop, verb: str) -> None:
     assert states(three) == "queued queued queued"
 
 
-def test_a_program_is_not_asked(three: Shop) -> None:
-    assert three.call("jobs", "cancel", "--kind", "a").exit_code == 0
-    assert states(three) == "canceled canceled queued"
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("cancel", "--kind", "a"),
+        ("retry", "--state", "canceled"),
+        ("replay", "--kind", "c"),
+        ("purge", "--older-than", "0s", "--state", "canceled"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_program_has_to_agree_beforehand(three: Shop, words: tuple[str, ...]) -> None:
+    three.call("jobs", "cancel", "3", "--yes")
+    dead_letter(three)
+    before = states(three)
+
+    refused = three.run("jobs", *words, input="y\n")
+
+    assert refused.returncode == 1
+    assert "give --yes to agree" in refused.stderr and "[refused]" in refused.stderr
+    assert states(three) == before == "queued queued canceled failed"
+    assert three.run("jobs", *words, "--dry-run").returncode == 0
+    assert three.run("jobs", *words, "--yes").returncode == 0
+    assert states(three) != before
+
+
+def dead_letter(shop: Shop) -> None:
+    app = shop.engine
+
+    @app.job("c")
+    def fail(job: RunningJob) -> None:
+        raise Fail("never")
+
+    fail.enqueue()
+    run_until_idle(app)
+    app.close()
 
 
 def test_a_dry_run_says_how_many_and_changes_nothing(three: Shop) -> None:

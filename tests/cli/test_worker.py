@@ -104,6 +104,31 @@ def test_an_outage_is_told_once_and_does_not_end_the_worker(shop: Shop) -> None:
     assert "secret" not in first
 
 
+@pytest.mark.parametrize("command", ["worker", "tick", "enqueue"])
+def test_a_wrong_setting_is_named_and_not_the_app(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("TENURE_LEASE_SECONDS", "soon")
+    words = ["add"] if command == "enqueue" else []
+
+    result = shop.run(command, *words, "--app", "shop:app")
+
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+    assert result.stderr.startswith("error: TENURE_LEASE_SECONDS: Input should be a valid number")
+    assert result.stderr.endswith("[bad_settings]\n")
+
+
+def test_a_wrong_setting_of_the_app_itself_is_the_apps(shop: Shop) -> None:
+    code = "import pydantic\nclass Settings(pydantic.BaseModel):\n    colour: str\nSettings()\n"
+    (shop.folder / "picky.py").write_text(code)
+
+    result = shop.run("tick", "--app", "picky:app")
+
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: importing 'picky' failed: ValidationError")
+    assert "TENURE_COLOUR" not in result.stderr
+
+
 def test_an_empty_url_is_the_urls_fault_and_not_the_apps(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -115,6 +115,20 @@ def test_text_of_jobs_is_shown_as_text(page: Browser, engine: Tenure) -> None:
     assert page.complaints == []
 
 
+def test_numbers_are_shown_as_they_are(page: Browser, engine: Tenure) -> None:
+    """Also those that are none of JavaScript's, and text that looks like one."""
+    numbers = [9_007_199_254_740_993, -(10**30) - 7, 2**53 - 1, 0, -1, 1.5, 1e300]
+    said = {"numbers": numbers, "text": '"9007199254740993" \\ 9007199254740993', "none": None}
+    ref = engine.enqueue("nobody.knows", {"said": said})
+    until(lambda: page.text(f"a[href='#/jobs/{ref.id}']"))
+    open_job(page, ref.id)
+
+    shown = until(lambda: page.text("#job [data-part=data] pre"))
+
+    assert json.loads(shown) == {"said": said}
+    assert page.complaints == []
+
+
 def test_a_failure_is_retried_and_discarded_with_its_buttons(page: Browser, engine: Tenure) -> None:
     job = engine.enqueue("demo.broken", {"address": "nobody"})
     until(lambda: engine.get(job.id).state == "failed")

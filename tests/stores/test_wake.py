@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from tenure.stores.postgres.listen import queues_in
 from tenure.stores.postgres.notify import payload_of
 from tenure.stores.sql.statement import Rows, Statement
 from tenure.stores.sql.store import SqlStore
-from tenure.stores.wake import WakeOptions
+from tenure.stores.wake import WakeOptions, heed_cancel
 from tenure.triggers.speaker import SPACING_SECONDS
 from tests.support.databases import ServerDatabases
 from tests.support.until import until
@@ -228,3 +229,27 @@ def test_the_listener_may_have_an_address_of_its_own(url: str) -> None:
         open_store(url, wake=WakeOptions(listen_url="sqlite:///a.db"))
     there = open_store(url, wake=WakeOptions(listen_url=f"{url}?application_name=ear"))
     assert Capability.WAKE_UPS in there.capabilities
+
+
+@pytest.mark.parametrize("turns", range(4))
+def test_a_cancellation_that_a_library_swallows_is_heeded(turns: int) -> None:
+    """As a driver does that connects: it may be so many turns from its end."""
+
+    async def connect(connected: asyncio.Event) -> None:
+        await asyncio.wait_for(connected.wait(), 60)
+        heed_cancel()
+        await asyncio.sleep(60)
+
+    async def cancel() -> bool:
+        connected = asyncio.Event()
+        listening = asyncio.create_task(connect(connected))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        connected.set()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        listening.cancel()
+        await asyncio.wait({listening}, timeout=5)
+        return listening.cancelled()
+
+    assert asyncio.run(cancel())

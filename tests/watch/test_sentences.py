@@ -125,6 +125,19 @@ def test_an_outage_after_a_quiet_time_is_a_new_one(
     assert said == ["error: claim failed: ValueError: odd"] * 2
 
 
+def test_wake_ups_that_stay_away_are_told_once_a_minute(signals: Signals) -> None:
+    """A listener and a sender miss the same broker, each at its own moments."""
+    now, told = [0.0], list[float]()
+    teller = storyteller.Storyteller(lambda _: told.append(now[0]), monotonic=lambda: now[0])
+    teller.listen(signals)
+
+    for seconds in range(0, 200, 5):
+        now[0] = float(seconds)
+        signals.emit("wake.failed", error=OSError("gone"), step="listen")
+
+    assert told == [0.0, 60.0, 120.0, 180.0]
+
+
 def test_what_operators_do_is_told_with_their_names(signals: Signals, said: list[str]) -> None:
     signals.emit("queue.paused", queue="mail", actor="ada")
     signals.emit("jobs.moved", move="retry", actor="ada", jobs=2)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import socket
+from contextlib import closing
+
 import httpx
 import pytest
 from fastapi import FastAPI, HTTPException
@@ -33,6 +36,16 @@ def test_an_api_shows_the_metrics_of_its_app(app: Tenure) -> None:
     assert 'queue_depth{queue="default"} 1.0' in plain.text
     assert openmetrics.text.endswith("# EOF\n")
     assert "/metrics" not in api.openapi()["paths"]
+
+
+def test_head_has_no_body(app: Tenure) -> None:
+    server = MetricsServer(app, 0)
+    address = ("127.0.0.1", server.port)
+    with closing(server), socket.create_connection(address, 10) as line:
+        line.sendall(b"HEAD /metrics HTTP/1.0\r\n\r\n")
+        head, _, body = line.makefile("rb").read().partition(b"\r\n\r\n")
+
+    assert body == b"" and b"200 OK" in head
 
 
 @pytest.mark.parametrize("header", ["x-forwarded-for", "forwarded"])

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import aio_pika
 import pytest
 from pydantic import SecretStr
 
@@ -17,8 +21,9 @@ from tenure import OptionError, RunningJob, Settings, State, Tenure, Worker
 from tenure.core.errors import UrlError
 from tenure.stores.wake import WARN_EVERY_SECONDS
 from tenure.triggers.rabbitmq import is_trigger
+from tenure.watch.storyteller import Storyteller
 from tenure.worker.alarm import FREE, SPACING_SECONDS
-from tests.support.servers import Server
+from tests.support.servers import Server, free_port
 from tests.support.until import until
 from tests.worker.test_wake import done, listening, woken
 
@@ -53,8 +58,6 @@ def apps(database_url: str, rabbitmq: Server) -> Iterator[Apps]:
 
 async def publish(app: Tenure, *bodies: bytes) -> None:
     """Whoever may connect may say anything."""
-    import aio_pika
-
     settings = app.settings
     assert settings.rabbitmq_url
     async with await aio_pika.connect(settings.rabbitmq_url.get_secret_value()) as connection:
@@ -66,8 +69,6 @@ async def publish(app: Tenure, *bodies: bytes) -> None:
 
 async def overheard(app: Tenure, act: Callable[[], Any]) -> Any:
     """The first message that follows."""
-    import aio_pika
-
     settings = app.settings
     assert settings.rabbitmq_url
     async with await aio_pika.connect(settings.rabbitmq_url.get_secret_value()) as connection:
@@ -105,7 +106,9 @@ def test_the_message_names_the_job_and_goes_out_after_the_commit(apps: Apps) -> 
 
 
 @pytest.mark.parametrize("dialect", ["postgres"], indirect=True)
-def test_a_killed_broker_is_missed_by_nobody_and_heard_again(apps: Apps, rabbitmq: Server) -> None:
+def test_a_killed_broker_is_missed_by_nobody_and_heard_again(
+    apps: Apps, rabbitmq: Server, caplog: pytest.LogCaptureFixture
+) -> None:
     there, here = apps(poll_seconds=0.2), apps()
     heard, begun = Counter[str](), time.monotonic()
     for app in (there, here):
@@ -124,6 +127,27 @@ def test_a_killed_broker_is_missed_by_nobody_and_heard_again(apps: Apps, rabbitm
         assert done(here, here.enqueue("note", {"text": "heard again"}))
     minutes = 1 + (time.monotonic() - begun) // WARN_EVERY_SECONDS
     assert 2 <= heard["wake.failed"] <= 2 * minutes
+    assert [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING] == []
+
+
+def test_a_broker_that_is_not_there_is_told_once_a_minute(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """By us: its client does not speak beside us, but for the program's own connections."""
+    nowhere = f"amqp://guest:guest@127.0.0.1:{free_port()}/"
+    settings = Settings(rabbitmq_url=SecretStr(nowhere))
+    app, told = Tenure(f"sqlite:///{tmp_path / 'jobs.db'}", settings=settings), list[str]()
+    Storyteller(lambda sentence: told.append(sentence.text)).listen(app.signals)
+    note = app.job("note")(lambda job: None)
+
+    with closing(app), Worker(app):
+        note.enqueue()
+        until(lambda: not app.store.wakes.healthy and not app.store.wakes.senders[0].healthy)
+    with pytest.raises(ConnectionError):
+        asyncio.run(aio_pika.connect(nowhere))
+
+    assert len([text for text in told if text.startswith("wake-ups interrupted")]) == 1
+    assert [one.name for one in caplog.records] == ["aiormq.connection"]
 
 
 @pytest.mark.parametrize("dialect", ["postgres"], indirect=True)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from typing import Any
 
 import pytest
 
 from tenure import OptionError, RunningJob, State, Tenure, Worker
 from tenure.core.budget import Budget
+from tenure.worker.pipeline import STOP_GRACE
 from tenure.worker.settings import WorkerSettings
 
 
@@ -109,6 +112,46 @@ def test_the_overall_budget_skips_what_has_no_time_left(app: Tenure) -> None:
     assert report.skipped == ["after", "pruning"]
     assert log == []
     assert app.insight.counts() == {State.SUCCEEDED: 1}
+
+
+@pytest.mark.parametrize("kind", ["on_loop", "in_thread"])
+def test_a_tick_ends_within_its_time_and_its_grace(app: Tenure, kind: str) -> None:
+    """However long a handler takes: its job is given back with its attempt."""
+    over = threading.Event()
+
+    @app.job("on_loop")
+    async def on_loop(job: RunningJob) -> None:
+        await asyncio.sleep(60)
+
+    @app.job("in_thread")
+    def in_thread(job: RunningJob) -> None:
+        over.wait(60)
+
+    ref, begun = app.enqueue(kind), time.monotonic()
+    settings = WorkerSettings(tick_overall_max_ms=200, tick_grace_ms=300)
+
+    report = Worker(app, settings=settings).tick()
+
+    assert time.monotonic() - begun < 0.5 + STOP_GRACE + 2
+    over.set()
+    assert report.skipped == ["pruning"]
+    job = app.get(ref)
+    assert (job.state, job.attempt) == (State.QUEUED, 0)
+
+
+def test_a_handler_may_use_what_is_left_of_the_tick(app: Tenure) -> None:
+    """A runner's time is over long before."""
+
+    @app.job("slow")
+    async def slow(job: RunningJob) -> None:
+        await asyncio.sleep(0.3)
+
+    ref = slow.enqueue()
+    settings = WorkerSettings(tick_runner_max_ms=20, tick_grace_ms=0, shutdown_timeout_ms=0)
+
+    Worker(app, settings=settings).tick()
+
+    assert app.get(ref).state is State.SUCCEEDED
 
 
 def test_work_enqueued_by_the_work_belongs_to_the_same_tick(app: Tenure) -> None:

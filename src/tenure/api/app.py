@@ -10,7 +10,7 @@ from fastapi import Depends, FastAPI
 from starlette.concurrency import run_in_threadpool
 
 from tenure.api.document import add_document
-from tenure.api.guards import BoundedBody, Named, Unbroken
+from tenure.api.guards import BoundedBody, Headed, Named, Unbroken
 from tenure.api.guards.rates import Rates, limited
 from tenure.api.identity import install_identity
 from tenure.api.problems import add_problems
@@ -60,6 +60,7 @@ def _add_routes(api: FastAPI, settings: ApiSettings) -> None:
 
 def _add_guards(api: FastAPI, engine: Tenure, settings: ApiSettings) -> None:
     """The last one added is the first one passed."""
+    api.add_middleware(Headed)
     api.add_middleware(BoundedBody, limit=settings.body_limit_bytes, depth=settings.depth_limit)
     api.add_middleware(Unbroken, signals=engine.signals)
     api.add_middleware(Correlated, jobs=engine)

@@ -181,7 +181,8 @@ def _allowed(request: Request) -> list[str]:
     paths: dict[str, Any] = request.app.openapi()["paths"]
     path = request.url.path
     found = [path] if path in paths else [one for one in paths if _fits(one, path)]
-    return sorted({method.upper() for one in found for method in paths[one]})
+    methods = {method.upper() for one in found for method in paths[one]}
+    return sorted(methods | {"HEAD"} if "GET" in methods else methods)
 
 
 def _fits(template: str, path: str) -> bool:

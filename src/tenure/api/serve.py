@@ -23,8 +23,10 @@ class Server(uvicorn.Server):
         self._service: Service = api.state.service
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Streams end, waits are answered; then as always."""
+        """Streams end, waits are answered, a tick is cut short; then as always."""
         await self._service.hub.close()
+        if self._service.tick is not None:
+            self._service.tick.stop()
         await run_in_threadpool(self._service.engine.waits.close)
         await super().shutdown(sockets)
         self._captured_signals.clear()  # to be told to stop is no failure

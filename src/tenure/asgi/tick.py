@@ -35,7 +35,7 @@ class TickRoute:
                 "WORKER_API_SERVICE_TOKEN is not set: whoever reaches the route could start a tick"
             )
         self._token = self._settings.api_service_token.get_secret_value().encode()
-        self._busy = False
+        self._ticking: Worker | None = None
         self._worker()  # what is wrong with the settings is said now
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -49,18 +49,23 @@ class TickRoute:
                           {"www-authenticate": "ServiceToken"})  # fmt: skip
         elif not hmac.compare_digest(given.encode("latin-1"), self._token):
             await problem(scope, send, 403, "this is not the service token")
-        elif self._busy:
+        elif self._ticking is not None:
             await problem(scope, send, 409, "a tick is running here already", {"retry-after": "1"})
         else:
             await self._tick(send)
 
     async def _tick(self, send: Send) -> None:
-        self._busy = True
+        self._ticking = self._worker()
         try:
-            report = await self._worker().tick_async()
+            report = await self._ticking.tick_async()
         finally:
-            self._busy = False
+            self._ticking = None
         await answer(send, 500 if report.failed else 200, report.to_dict())
+
+    def stop(self) -> None:
+        """The server ends: a tick that runs begins nothing more and answers soon."""
+        if self._ticking is not None:
+            self._ticking.stop()
 
     def _worker(self) -> Worker:
         return Worker(self._app, concurrency=self._concurrency, settings=self._settings)

@@ -58,6 +58,7 @@ class WaitRoute:
 
     `ensure(scope)` enqueues it once (with a key) and names it, or answers None for 404; `ready`
     makes the body of the 200. More than 30,000 ms are cut to that; what is no number is a 400.
+    While `closing()` is true nobody waits: the answer is the job as it is.
 
     >>> async def ensure(scope):
     ...     number = scope["path_params"]["invoice_id"]
@@ -67,12 +68,19 @@ class WaitRoute:
     """
 
     def __init__(
-        self, app: Tenure, ensure: Ensure, *, ready: Shape = plain, error: str = "JOB_FAILED"
+        self,
+        app: Tenure,
+        ensure: Ensure,
+        *,
+        ready: Shape = plain,
+        error: str = "JOB_FAILED",
+        closing: Callable[[], bool] = lambda: False,
     ) -> None:
         self._app = app
         self._ensure = ensure
         self._ready = ready
         self._error = error
+        self._closing = closing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -95,7 +103,8 @@ class WaitRoute:
 
     async def _wait(self, named: JobRef | str, patience: Patience, receive: Receive) -> Job | None:
         """The job, final or not; None where the client has left: then nobody is there to answer."""
-        waiting = asyncio.ensure_future(self._app.wait_async(named, patience.seconds))
+        seconds = 0.0 if self._closing() else patience.seconds
+        waiting = asyncio.ensure_future(self._app.wait_async(named, seconds))
         leaving = asyncio.ensure_future(_gone(receive))
         try:
             await asyncio.wait({waiting, leaving}, return_when=asyncio.FIRST_COMPLETED)

@@ -8,7 +8,8 @@ import sys
 import traceback
 from typing import Any
 
-from tenure.cli.engines import VARIABLE, check_url, remember
+from tenure.cli.engines import VARIABLE, check_url, remember, require_file
+from tenure.cli.errors import is_about_settings
 from tenure.core.errors import InputError, UrlError
 from tenure.engine import Tenure
 from tenure.stores.open import dialect_of
@@ -42,6 +43,13 @@ def load_app(name: str, database: str | None) -> Tenure:
     return remember(found)
 
 
+def load_existing(name: str, database: str | None) -> Tenure:
+    """The same for looking and for operator's moves: it does not create a SQLite file."""
+    found = load_app(name, database)
+    require_file(found.url)
+    return found
+
+
 def _module(name: str) -> Any:
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
@@ -54,6 +62,8 @@ def _module(name: str) -> Any:
     except UrlError:
         raise
     except Exception as error:
+        if is_about_settings(error):
+            raise
         raise AppError(_import_problem(name, error)) from error
 
 

@@ -58,9 +58,14 @@ def open_existing(database: str | None) -> Tenure:
     """An engine for looking and for operator's moves: it neither creates nor migrates."""
     settings = Settings()
     url = settings.database_url if database is None else database
+    require_file(url)
+    return remember(Tenure(url, settings=settings.model_copy(update={"auto_migrate": False})))
+
+
+def require_file(url: str) -> None:
+    """NoDatabaseFile where opening it would create it."""
     if path := missing_file(url):
         raise NoDatabaseFile(path)
-    return remember(Tenure(url, settings=settings.model_copy(update={"auto_migrate": False})))
 
 
 def check_url(database: str | None) -> None:

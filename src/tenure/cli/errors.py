@@ -42,9 +42,9 @@ TABLE: tuple[tuple[type[TenureError], int], ...] = (
     (StoreError, NO_DATABASE),
     (TenureError, PROBLEMS),
 )
+OURS = {one.__name__: one for one in (Settings, WorkerSettings, IdentitySettings)}
 PREFIXES = {"ApiSettings": "TENURE_API_",  # importing it would cost every command the framework
-            **{settings.__name__: settings.model_config["env_prefix"] for settings in
-               (Settings, WorkerSettings, IdentitySettings)}}  # fmt: skip
+            **{name: one.model_config["env_prefix"] for name, one in OURS.items()}}  # fmt: skip
 DRIVERS = ("psycopg", "pymysql")
 
 
@@ -93,11 +93,20 @@ def describe(error: Exception) -> Complaint | None:
         return Complaint(str(error), error.code, exit_code)
     if isinstance(error, TyperException):
         return Complaint(error.format_message(), "usage", BAD_INPUT)
-    if isinstance(error, ValidationError) and error.title in PREFIXES:
+    if isinstance(error, ValidationError) and is_about_settings(error):
         return Complaint(_settings(error), "bad_settings", BAD_INPUT)
     if isinstance(error, sqlite3.Error) or type(error).__module__.split(".")[0] in DRIVERS:
         return Complaint(f"the database said: {error}", "store_error", NO_DATABASE)
     return None
+
+
+def is_about_settings(error: Exception) -> bool:
+    """Whether our own settings refuse a value. A user's may have the same name, not the fields."""
+    if not isinstance(error, ValidationError) or error.title not in PREFIXES:
+        return False
+    ours = OURS.get(error.title)
+    named = (str(one["loc"][0]) for one in error.errors() if one["loc"])
+    return ours is None or all(name.isupper() or name in ours.model_fields for name in named)
 
 
 def _settings(error: ValidationError) -> str:

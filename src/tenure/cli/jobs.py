@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from tenure.cli import moves, tail
+from tenure.cli import logs, moves, tail
 from tenure.cli.engines import open_existing
 from tenure.cli.filters import with_filter
 from tenure.cli.options import AsJson, Database, JobId
@@ -165,6 +165,7 @@ def _history_row(one: Attempt) -> tuple[object, ...]:
     )
 
 
+jobs.command("logs")(logs.logs)
 jobs.command("tail")(tail.tail)
 for move in (moves.retry, moves.cancel, moves.replay, moves.purge):
     jobs.command(move.__name__)(with_filter(move))

@@ -12,7 +12,7 @@ from tenure.access.caller import Caller, How, Permission
 from tenure.access.keys import ApiKey, Keys, check_whose
 from tenure.access.links import LOOPBACK, login_link
 from tenure.access.tickets import LOGIN_LINKS, SESSIONS, Tickets
-from tenure.cli.engines import open_engine, open_existing
+from tenure.cli.engines import open_existing
 from tenure.cli.moves import actor, noted
 from tenure.cli.options import AsJson, Database, Owner, Tenant
 from tenure.cli.output import note, show_json, show_table
@@ -51,7 +51,7 @@ def create(
 ) -> None:
     """Make a key and print it: this once. Without --tenant it is good for every tenant."""
     seconds = None if expires is None else expires.total_seconds()
-    text, key = Keys(open_engine(database)).create(
+    text, key = Keys(open_existing(database)).create(
         name, permission, actor=actor(), tenant=tenant, owner=owner, seconds=seconds
     )
     if as_json:
@@ -114,7 +114,7 @@ def link(
         permissions=permission.held,
         site=tenant is None,
     )
-    made = login_link(open_engine(database), base_url, caller=caller, actor=actor())
+    made = login_link(open_existing(database), base_url, caller=caller, actor=actor())
     if as_json:
         show_json({"link": made})
     else:

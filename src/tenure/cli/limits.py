@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tenure.cli.apps import load_app
+from tenure.cli.apps import load_existing
 from tenure.cli.engines import open_existing
 from tenure.cli.moves import noted
 from tenure.cli.options import AsJson, Database, MaybeApp
@@ -36,7 +36,7 @@ def root(context: typer.Context, database: Database = None, as_json: AsJson = Fa
 @limits.command("list")
 def show(app: MaybeApp = None, database: Database = None, as_json: AsJson = False) -> None:
     """What operators have set; with --app also what its handlers say."""
-    engine = open_existing(database) if app is None else load_app(app, database)
+    engine = open_existing(database) if app is None else load_existing(app, database)
     found = engine.limits.all()
     if as_json:
         show_json([asdict(one) for one in found])

@@ -17,6 +17,7 @@ from tenure.codec import encode
 from tenure.core.errors import InputError, KeyConflict, OptionError
 from tenure.core.job import NewJob
 from tenure.engine import Tenure
+from tenure.options import PLACING
 
 CHUNK = 1_000
 TIMES = ("run_at", "expires")
@@ -67,8 +68,8 @@ def fields(engine: Tenure, given: dict[str, Any], *, checked: bool) -> NewJob:
     kind, payload = options.pop("kind", None), options.pop("payload", {})
     if kind is None:
         raise OptionError('"kind" is missing')
-    if "tx" in options:
-        raise OptionError('unknown option "tx"')
+    for name in sorted(PLACING & options.keys()):
+        raise OptionError(f'"{name}" is for code that has a transaction of its own; leave it out')
     for name in TIMES:
         if isinstance(options.get(name), str):
             options[name] = iso_time(name, options[name])

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from tenure.cli.engines import NoDatabaseFile, missing_file
+from tenure.cli.engines import missing_file, require_file
 from tenure.cli.options import AsJson
 from tenure.cli.output import show_json, show_table
 from tenure.cli.progress import phase_bars
@@ -81,6 +81,8 @@ def move(
         leave_open=leave_open,
         wait_seconds=wait.total_seconds() if wait else 0.0,
     )
+    if verify_only:
+        require_file(target)
     with _source(source) as one, _target(target, dry_run) as other:
         report = _run(Transfer(one, other, options), dry_run=dry_run, verify_only=verify_only)
     if as_json:
@@ -100,8 +102,7 @@ def _reopen(url: str, *, as_json: bool) -> None:
 
 @contextmanager
 def _source(url: str) -> Iterator[End]:
-    if path := missing_file(url):
-        raise NoDatabaseFile(path)
+    require_file(url)
     with open_end(url) as end:
         yield end
 

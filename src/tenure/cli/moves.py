@@ -45,9 +45,14 @@ class Consent:
     as_json: bool
 
     def ask(self, question: str) -> None:
-        """A person is asked; a program has said what it means by its filter."""
-        if self.yes or not sys.stdin.isatty():
+        """A person is asked; a program has to say beforehand that it agrees."""
+        if self.yes:
             return
+        if not sys.stdin.isatty():
+            raise Refused(
+                f"{question} There is no terminal to ask on, and nothing was changed; "
+                "give --yes to agree, or --dry-run to see how many it would be"
+            )
         if not typer.confirm(question, err=True):
             raise Refused("nothing was changed")
 

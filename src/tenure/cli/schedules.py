@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tenure.cli.apps import load_app
+from tenure.cli.apps import load_existing
 from tenure.cli.engines import open_existing
 from tenure.cli.moves import actor, noted
 from tenure.cli.options import AsJson, Database, MaybeApp
@@ -96,7 +96,7 @@ def edit(
     changes = {key: value for key, value in given.items() if value is not None}
     if reset == bool(changes):
         raise OptionError("say what to edit, like --cron '30 2 * * *', or give --reset alone")
-    engine = load_app(app, database) if app else open_existing(database)
+    engine = load_existing(app, database) if app else open_existing(database)
     _say(_edited(engine, name, changes), as_json)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
@@ -52,25 +52,19 @@ class Told:
 
     def __init__(self, engine: Tenure) -> None:
         self._engine = engine
-        self._lines = 0
+        self._last: str | None = None
         self._state = ""
         self._progress = ""
 
     def look(self, job_id: str) -> Job:
         """Print what is new. The job is read first, so that no line after its end is missed."""
         job = self._engine.get(job_id)
-        while news := self._engine.insight.logs(job_id, self._lines + LINES_AT_ONCE)[self._lines :]:
-            self._print_lines(news)
+        while news := self._engine.insight.logs(job_id, LINES_AT_ONCE, self._last):
+            self._last = news[-1].id
+            print_lines(news)
         self._print_progress(job)
         self._print_state(job)
         return job
-
-    def _print_lines(self, news: Sequence[LogLine]) -> None:
-        self._lines += len(news)
-        for line in news:
-            at = "" if line.at is None else f"{line.at:%H:%M:%S}  "
-            level = "" if line.level == "info" else f"{line.level}: "
-            typer.echo(f"{at}{level}{line.message}")
 
     def _print_progress(self, job: Job) -> None:
         if job.progress is None:
@@ -88,3 +82,11 @@ class Told:
         error = last_error(self._engine.insight.history(job))
         cause = f": {error['type']}: {error['message']}" if error else ""
         typer.echo(f"-- job {job.id} ({job.kind}) is {state}{cause}")
+
+
+def print_lines(lines: Iterable[LogLine]) -> None:
+    """When, how loud, what."""
+    for line in lines:
+        at = "" if line.at is None else f"{line.at:%H:%M:%S}  "
+        level = "" if line.level == "info" else f"{line.level}: "
+        typer.echo(f"{at}{level}{line.message}")

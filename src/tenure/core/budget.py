@@ -46,6 +46,10 @@ class Budget:
         if self._items is not None:
             self._items = max(0, self._items - items)
 
+    def stop(self) -> None:
+        """Nothing more is to be started; parts that were handed out go on."""
+        self._deadline = self._monotonic()
+
     def part(self, *, seconds: float | None, items: int | None) -> Budget:
         """A budget for one runner: its own limits, and never past this one's time."""
         left = self.seconds_left

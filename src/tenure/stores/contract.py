@@ -96,11 +96,12 @@ class Extension:
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """One line that a handler wrote about its job."""
+    """One line that a handler wrote about its job. One that is stored has an id, which grows."""
 
     message: str
     level: str = "info"
     at: datetime | None = None
+    id: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,8 +257,8 @@ class JobStore(Protocol):
         """What happened to it, oldest first."""
         ...
 
-    def logs(self, job_id: str, limit: int = 500) -> Sequence[LogLine]:
-        """What its handlers said, oldest first."""
+    def logs(self, job_id: str, limit: int = 500, after: str | None = None) -> Sequence[LogLine]:
+        """What its handlers said, oldest first; `after` is the id of the last line seen."""
         ...
 
 

@@ -6,6 +6,7 @@ the claim decides. Whatever carries hints between processes fits behind `Sender`
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -147,6 +148,15 @@ class Complaints:
         if now - self._at >= WARN_EVERY_SECONDS:
             self._at = now
             self._signals.emit("wake.failed", error=error, step=step)
+
+
+def heed_cancel() -> None:
+    """CancelledError where this task was cancelled and a library has swallowed it: before Python
+    3.12 `asyncio.wait_for` does so where what it waits for ends at the same moment.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 def due_queues(jobs: Iterable[NewJob], now: datetime) -> frozenset[str]:

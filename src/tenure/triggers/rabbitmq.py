@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from tenure.core.errors import OptionError, StoreError, UrlError
-from tenure.stores.wake import EVERY_QUEUE, BrokerOptions, Complaints, Due, Heard
+from tenure.stores.wake import EVERY_QUEUE, BrokerOptions, Complaints, Due, Heard, heed_cancel
+from tenure.triggers.hush import hushed
 from tenure.triggers.speaker import SPACING_SECONDS, Speaker
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ class RabbitSender(Speaker):
         """Publish, and wait for the broker to confirm."""
         if self._runner is None:
             self._runner = asyncio.Runner()
-        self._runner.run(self._publish(json.dumps({"job_id": self._job_id}).encode()))
+        with hushed():
+            self._runner.run(self._publish(json.dumps({"job_id": self._job_id}).encode()))
 
     async def _publish(self, body: bytes) -> None:
         from aio_pika import Message
@@ -82,10 +84,10 @@ class RabbitSender(Speaker):
         runner, self._runner = self._runner, None
         if runner is None:
             return
-        with suppress(Exception):
+        with suppress(Exception), hushed():
             if connection is not None:
                 runner.run(_close(connection))
-        with suppress(Exception):
+        with suppress(Exception), hushed():
             runner.close()
 
 
@@ -110,8 +112,9 @@ class RabbitListener:
         )
 
         try:
-            async with asyncio.timeout(PATIENCE_SECONDS), _channel(self._options):
-                return
+            with hushed():
+                async with asyncio.timeout(PATIENCE_SECONDS), _channel(self._options):
+                    return
         except (ProbableAuthenticationError, ConnectionClosed, InvalidFrameError) as error:
             user = urlsplit(self._options.url).username or "guest"
             raise OptionError(
@@ -128,7 +131,12 @@ class RabbitListener:
     async def listen(self, heard: Heard, begun: Callable[[], None]) -> None:
         """Until cancelled; raises when the connection breaks."""
         self.healthy = False
+        with hushed():
+            await self._listen(heard, begun)
+        self.healthy = False
+        raise ConnectionError("the connection to the broker has ended")
 
+    async def _listen(self, heard: Heard, begun: Callable[[], None]) -> None:
         async def on_message(message: AbstractIncomingMessage) -> None:
             if not self._is_own(message.app_id) and is_trigger(message.body):
                 heard([EVERY_QUEUE])
@@ -140,11 +148,10 @@ class RabbitListener:
             queue = await channel.declare_queue(exclusive=True, arguments={"x-max-length": 1})
             await queue.bind(exchange, self._options.routing_key)
             await queue.consume(on_message)
+            heed_cancel()
             self.healthy = True
             begun()
             await asyncio.wait([asyncio.ensure_future(channel.closed())])
-        self.healthy = False
-        raise ConnectionError("the connection to the broker has ended")
 
 
 def is_trigger(body: bytes) -> bool:

@@ -20,7 +20,9 @@ Facts = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """What to say. With a subject it is said once, and again only after a time of quiet."""
+    """What to say. With a subject it is said once, and again only after a time of quiet; if it is
+    `lasting`, once a minute.
+    """
 
     tone: str
     text: str
@@ -28,6 +30,7 @@ class Sentence:
     job: ClaimedJob | None = None
     facts: Facts = field(default_factory=dict)
     signal: str = ""
+    lasting: bool = False
 
 
 Say = Callable[[Sentence], None]
@@ -138,7 +141,7 @@ def store_unavailable(facts: Facts) -> Iterator[Sentence]:
 def wake_failed(facts: Facts) -> Iterator[Sentence]:
     """Jobs start later, but they start."""
     text = f"wake-ups interrupted, polling goes on: {clip(str(facts['error']))}"
-    yield Sentence("warning", text, "wake")
+    yield Sentence("warning", text, "wake", lasting=True)
 
 
 def heartbeat_failed(facts: Facts) -> Iterator[Sentence]:

@@ -80,8 +80,9 @@ class MetricsServer:
             start("404 Not Found", [("content-type", PLAIN)])
             return [b"metrics are at GET /metrics\n"]
         body, content_type = self._metrics.exposition(environ.get("HTTP_ACCEPT", ""))
-        start("200 OK", [("content-type", content_type), ("cache-control", "no-store")])
-        return [body]
+        length = ("content-length", str(len(body)))
+        start("200 OK", [("content-type", content_type), ("cache-control", "no-store"), length])
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
 
     def _may(self, given: str) -> bool:
         if self._token is None:

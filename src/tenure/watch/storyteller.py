@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from tenure.core.signals import Signals
@@ -15,12 +16,19 @@ WORKS_AGAIN = "jobs.claimed"
 
 
 class Storyteller:
-    """Remembers what it said lately: an outage is told once. `verbose` tells of every success,
-    schedule and enqueued job too.
+    """Remembers what it said lately: an outage is told once, one that jobs do without once a
+    minute. `verbose` tells of every success, schedule and enqueued job too.
     """
 
-    def __init__(self, say: Say, *, verbose: bool = False) -> None:
+    def __init__(
+        self,
+        say: Say,
+        *,
+        verbose: bool = False,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._say = say
+        self._monotonic = monotonic
         self._sentences = {**SENTENCES, **(VERBOSE if verbose else {})}
         self._said: dict[str, float] = {}
 
@@ -36,11 +44,13 @@ class Storyteller:
 
     def _tell(self, sentence: Sentence) -> None:
         if sentence.subject is not None:
-            now, last = time.monotonic(), self._said.get(sentence.subject)
+            now, last = self._monotonic(), self._said.get(sentence.subject)
+            again = last is not None and now - last < NEW_OUTAGE_SECONDS
             if len(self._said) >= MOST_SAID:
                 self._said.clear()
-            self._said[sentence.subject] = now
-            if last is not None and now - last < NEW_OUTAGE_SECONDS:
+            if not (again and sentence.lasting):
+                self._said[sentence.subject] = now
+            if again:
                 return
         self._say(sentence)
 

@@ -138,7 +138,6 @@ async def keep_pruning(pruner: Pruner, pace: Pace, signals: Signals, stop: async
 
 async def pause(stop: asyncio.Event, seconds: float) -> None:
     """Wait, but not longer than until we are told to stop."""
-    try:
-        await asyncio.wait_for(stop.wait(), seconds)
-    except TimeoutError:
-        return
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await stop.wait()

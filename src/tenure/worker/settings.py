@@ -20,6 +20,7 @@ class WorkerSettings(BaseSettings):
 
     tick_runners: Annotated[tuple[str, ...], NoDecode] = ()
     tick_overall_max_ms: int = Field(default=480_000, ge=1, le=DAY_MS)
+    tick_grace_ms: int = Field(default=2_000, ge=0, le=DAY_MS)
     tick_runner_max_ms: int = Field(default=60_000, ge=1, le=DAY_MS)
     tick_runner_max_items: int = Field(default=200, ge=1, le=1_000_000)
     busy_loop_delay_ms: int = Field(default=250, ge=0, le=DAY_MS)

@@ -97,10 +97,24 @@ def choose(steps: Sequence[Step], names: Sequence[str]) -> list[Step]:
     return [known[name] for name in names]
 
 
-async def tick(steps: Sequence[Step], settings: WorkerSettings) -> TickReport:
+def whole_budget(settings: WorkerSettings) -> Budget:
+    """Of one tick, from now on."""
+    return Budget(seconds=settings.tick_overall_max_ms / 1000)
+
+
+def patience(overall: Budget, settings: WorkerSettings) -> float:
+    """How long handlers that still run may finish when every runner has had its turn: for what is
+    left of the tick's time, and a short grace.
+    """
+    return (overall.seconds_left or 0.0) + settings.tick_grace_ms / 1000
+
+
+async def tick(
+    steps: Sequence[Step], settings: WorkerSettings, overall: Budget | None = None
+) -> TickReport:
     """Every step once. A runner that fails does not stop the next."""
     report = TickReport()
-    overall = Budget(seconds=settings.tick_overall_max_ms / 1000)
+    overall = overall or whole_budget(settings)
     for step in steps:
         if overall.spent:
             report.skipped.append(step.name)

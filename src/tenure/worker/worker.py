@@ -31,7 +31,15 @@ from tenure.worker.pipeline import Pipeline
 from tenure.worker.pruning import PRUNING, Pruner, in_daemon
 from tenure.worker.scope import JOBS, JobsRunner, named, scope_of, slots_of
 from tenure.worker.settings import WorkerSettings
-from tenure.worker.tick import Step, TickReport, choose, step_of, tick
+from tenure.worker.tick import (
+    Step,
+    TickReport,
+    choose,
+    patience,
+    step_of,
+    tick,
+    whole_budget,
+)
 
 FORGOTTEN_SECONDS = 3_600.0
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -192,20 +200,36 @@ class Worker:
         return int(await in_daemon(pruner.once, budget))
 
     async def _one_tick(self) -> TickReport:
-        async with self._working() as pipeline:
+        overall = whole_budget(self.settings)
+        async with self._working(lambda: patience(overall, self.settings)) as pipeline:
             steps = self._steps(pipeline)
             for runner in named(self.app, self.settings):
                 steps = [_with_jobs(step, runner, pipeline) for step in steps]
-            report = await tick(steps, self.settings)
+            told = asyncio.ensure_future(self._cut_short(overall, pipeline))
+            try:
+                report = await tick(steps, self.settings, overall)
+            except BaseException:  # whoever asked for it has left
+                overall.stop()
+                raise
+            finally:
+                told.cancel()
             self.app.signals.emit("tick.done", report=report)
             return report
+
+    async def _cut_short(self, overall: Budget, pipeline: Pipeline) -> None:
+        """A tick that is asked to stop begins nothing more."""
+        await self._stopping().wait()
+        overall.stop()
+        pipeline.stop()
 
     async def _until_idle(self) -> int:
         async with self._working() as pipeline:
             return await _jobs(pipeline, Budget())
 
     @asynccontextmanager
-    async def _working(self) -> AsyncIterator[Pipeline]:
+    async def _working(
+        self, finishing: Callable[[], float] | None = None
+    ) -> AsyncIterator[Pipeline]:
         """A pipeline at work. However the block ends, its jobs are finished or given back."""
         self._loop = asyncio.get_running_loop()
         self._stop, self._hurry = asyncio.Event(), asyncio.Event()
@@ -222,7 +246,8 @@ class Worker:
             yield pipeline
         finally:
             unsubscribe()
-            await pipeline.drain(self.settings.shutdown_timeout_ms / 1000, self._hurry)
+            seconds = finishing() if finishing else self.settings.shutdown_timeout_ms / 1000
+            await pipeline.drain(seconds, self._hurry)
             await asyncio.to_thread(pipeline.heartbeat.stop)
             await asyncio.to_thread(self._try, self._sign_out)
             pipeline.close()

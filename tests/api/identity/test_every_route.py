@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from tenure import Job, RunningJob, Tenure
+from tenure.access import login_link
 from tests.api.conftest import Serve, Served
 
 PUBLIC = {"/openapi.json", "/v1/health/live", "/v1/health/ready", "/login"}
@@ -239,3 +240,33 @@ def test_every_route_says_in_the_document_that_it_asks_who_you_are(served: Serve
     }
 
     assert silent <= PUBLIC | FREE_ON_LOOPBACK
+
+
+def test_head_is_answered_wherever_get_is(served: Served, routes: list[Route]) -> None:
+    """As GET is, at once and without a body."""
+    admin = {"prefer": "wait=0", **served.key("admin")}
+    for route in routes:
+        if route.method != "get":
+            continue
+        with served.client.stream("GET", route.path, headers=admin) as answer:
+            wanted = (answer.status_code, answer.headers.get("content-type"))
+        head = served.client.head(route.path, headers=admin, timeout=5)
+        assert (head.status_code, head.headers.get("content-type")) == wanted, route.name
+        assert head.content == b""
+
+
+def test_who_only_looks_at_a_link_does_not_use_it_up(served: Served, engine: Tenure) -> None:
+    """As previews of chats and scanners of mail do."""
+    link = login_link(engine, served.url)
+
+    looked = httpx.head(link)
+
+    assert (looked.status_code, looked.content) == (200, b"")
+    assert "set-cookie" not in looked.headers
+    assert httpx.get(link).status_code == 303
+
+
+def test_head_does_not_wait(served: Served, things: Things) -> None:
+    path = f"/api/jobs/{things.job.id}/wait?waitMs=30000"
+
+    assert served.client.head(path, headers=served.key("admin"), timeout=5).status_code == 202

@@ -71,6 +71,21 @@ def test_a_link_is_good_once(engine: Tenure, client: httpx.Client) -> None:
     assert client.get("/read").status_code == 401
 
 
+def test_a_person_with_a_dead_link_sees_a_page(engine: Tenure, client: httpx.Client) -> None:
+    link = login_link(engine, str(client.base_url))
+    browser = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+    assert client.get(link, headers=browser).status_code == 303
+
+    dead = client.get(link, headers=browser)
+    program = client.get(link)
+
+    assert dead.status_code == program.status_code == 401
+    assert dead.headers["content-type"] == "text/html; charset=utf-8"
+    assert "tenure keys link NAME" in dead.text
+    assert "set-cookie" not in dead.headers and dead.headers["cache-control"] == "no-store"
+    assert program.json()
+
+
 def test_of_many_who_use_a_link_at_once_one_gets_in(engine: Tenure, client: httpx.Client) -> None:
     link, statuses = login_link(engine, str(client.base_url)), []
     start = threading.Barrier(8)

@@ -36,7 +36,8 @@ class Client:
     async def news(self, seconds: float) -> bool:
         """Whether something came within this time."""
         try:
-            await asyncio.wait_for(self._bell.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._bell.wait()
         except TimeoutError:
             return False
         self._bell.clear()

@@ -50,7 +50,7 @@ class Hub:
         client = AllClient(wanted)
         self._everything.add(client)
         try:
-            self._wake()
+            self._admit(client)
             await self._looked.wait()  # what happens before the first look, nobody tells
         except BaseException:
             self.leave(client)
@@ -61,7 +61,7 @@ class Hub:
     def watch(self, client: JobClient) -> None:
         """One job. `leave` it."""
         self._single.add(client)
-        self._wake()
+        self._admit(client)
 
     def leave(self, client: Client) -> None:
         """It is gone."""
@@ -76,15 +76,19 @@ class Hub:
         if self._reading is not None:
             self._hints.say([job_id])
 
+    @property
+    def closing(self) -> bool:
+        """The service ends: nobody should begin to wait."""
+        return self._closing
+
     async def close(self) -> None:
-        """Every stream ends."""
+        """Every stream ends, and those that open from now on."""
         self._closing = True
         self._looked.set()
         self._end_streams()
         if self._reading is not None:
             self._reading.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._reading
+            await asyncio.wait({self._reading})
 
     def _begin(self, client: AllClient, last_event_id: str | None) -> None:
         if last_event_id is None:
@@ -99,9 +103,13 @@ class Hub:
     def _looks_at_all(self) -> bool:
         return bool(self._everything) or time.monotonic() - self._left_at < LINGER_SECONDS
 
-    def _wake(self) -> None:
+    def _admit(self, client: Client) -> None:
+        """Who comes between the check for room and here may come after the end."""
+        if self._closing:
+            client.close()
+            return
         self._bell.set()
-        if not self._closing and (self._reading is None or self._reading.done()):
+        if self._reading is None or self._reading.done():
             self._looked = asyncio.Event()
             self._reading = asyncio.get_running_loop().create_task(self._read())
 
@@ -110,7 +118,7 @@ class Hub:
         self._looker, self._ring = Looker(self._engine), Ring()
         self._hints.start()
         try:
-            while self._looks_at_all or self._single:
+            while not self._closing and (self._looks_at_all or self._single):
                 self._bell.clear()
                 await self._look_once()
                 await self._pause()
@@ -139,7 +147,8 @@ class Hub:
         """So much at least lies between two looks, however many clients come."""
         await asyncio.sleep(min(SHORTEST_PAUSE, self._seconds))
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._bell.wait(), max(0.0, self._seconds - SHORTEST_PAUSE))
+            async with asyncio.timeout(max(0.0, self._seconds - SHORTEST_PAUSE)):
+                await self._bell.wait()
 
     def _look(self, everything: bool) -> tuple[Seen, list[Event]]:
         """In a thread; encoding is part of it."""

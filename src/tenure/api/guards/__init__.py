@@ -2,6 +2,7 @@
 
 from tenure.api.guards.bodies import BoundedBody
 from tenure.api.guards.failures import Unbroken
+from tenure.api.guards.heads import Headed
 from tenure.api.guards.naming import Named
 
-__all__ = ["BoundedBody", "Named", "Unbroken"]
+__all__ = ["BoundedBody", "Headed", "Named", "Unbroken"]

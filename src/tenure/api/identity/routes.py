@@ -9,10 +9,13 @@ from starlette.responses import RedirectResponse
 
 from tenure.access.caller import How, Permission
 from tenure.access.links import use_link
+from tenure.api.guards.heads import is_head
 from tenure.api.identity.cookie import clear_cookie, cookie_name, set_cookie
 from tenure.api.identity.csrf import csrf_token
+from tenure.api.identity.dead_link import dead_link, wants_page
 from tenure.api.identity.needs import Reader, identity_of
 from tenure.api.shapes.shape import Shape
+from tenure.core.refusals import Unauthenticated
 
 router = APIRouter(tags=["session"])
 PRIVATE = {"cache-control": "no-store", "referrer-policy": "no-referrer"}
@@ -40,8 +43,15 @@ class SessionShape(Shape):
 )
 def login(request: Request, token: Token) -> Response:
     """Use a one-time link: a session begins. A link that was used or is too old is refused."""
+    if is_head(request):  # whoever looks at a link beforehand must not use it up
+        return Response(headers=PRIVATE)
     identity = identity_of(request)
-    caller = use_link(identity.links, token)
+    try:
+        caller = use_link(identity.links, token)
+    except Unauthenticated as error:
+        if not wants_page(request):
+            raise
+        return dead_link({**PRIVATE, "www-authenticate": error.challenge})
     if before := request.cookies.get(cookie_name(request)):
         identity.end_session(before)
     seconds = identity.settings.session_seconds

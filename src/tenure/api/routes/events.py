@@ -13,6 +13,7 @@ from tenure.api.events.clients import JobClient
 from tenure.api.events.frames import STREAM
 from tenure.api.events.news import JobNews
 from tenure.api.events.stream import Pace, stream_all, stream_job
+from tenure.api.guards.heads import is_head
 from tenure.api.identity import Reader, while_known
 from tenure.api.routes.answers import JobId, Passing, Responses, may
 from tenure.api.service import Readable, Service, Serving
@@ -68,7 +69,7 @@ async def stream_events(
         return scope.has(job) and asked.has(job) and owner in (None, job.owner)
 
     parts = stream_all(service.hub, wanted, last_event_id, _pace(service))
-    return _streaming(request, parts)
+    return await _streaming(request, parts)
 
 
 @router.get(
@@ -90,7 +91,7 @@ async def stream_job_events(
     client = JobClient(job.id, last_event_id)
     if last_event_id is not None and await run_in_threadpool(_has_all, client, job, jobs):
         return Response(status_code=204)
-    return _streaming(request, stream_job(service.hub, client, _pace(service)))
+    return await _streaming(request, stream_job(service.hub, client, _pace(service)))
 
 
 @router.get(
@@ -107,14 +108,19 @@ async def stream_job_events(
         **may(404),
     },
 )
-async def wait_for_job(job_id: JobId, jobs: Readable, service: Serving) -> Response:
+async def wait_for_job(
+    job_id: JobId, jobs: Readable, service: Serving, request: Request
+) -> Response:
     """The result as soon as there is one, or where it stands when the time is over."""
     await run_in_threadpool(jobs.get, job_id)
 
     async def named(scope: Scope) -> str:
         return job_id
 
-    return Passing(WaitRoute(service.engine, named))
+    def closing() -> bool:
+        return service.hub.closing or is_head(request)
+
+    return Passing(WaitRoute(service.engine, named, closing=closing))
 
 
 def _has_all(client: JobClient, job: Job, jobs: Scoped) -> bool:
@@ -129,6 +135,9 @@ def _pace(service: Service) -> Pace:
     return Pace(service.settings.heartbeat_seconds, service.settings.stream_seconds)
 
 
-def _streaming(request: Request, parts: AsyncGenerator[bytes, None]) -> StreamingResponse:
+async def _streaming(request: Request, parts: AsyncGenerator[bytes, None]) -> Response:
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    if is_head(request):
+        await parts.aclose()
+        return Response(media_type=STREAM, headers=headers)
     return StreamingResponse(while_known(request, parts), media_type=STREAM, headers=headers)

@@ -34,6 +34,9 @@ from tenure.options import Options
 
 router = APIRouter(prefix="/api", tags=["jobs"])
 MOST_LINES = 5_000
+After = Annotated[
+    str | None, Query(max_length=500, description="What `next` of the page before said.")
+]
 ALREADY = "Its key named a job already"
 ONCE = (
     "A name for this request. Within a day the same name and body have the same answer, and one "
@@ -120,10 +123,16 @@ def get_history(job_id: JobId, jobs: Readable) -> HistoryShape:
 
 @router.get("/jobs/{jobId}/logs", operation_id="getJobLogs", responses=may(404))
 def get_logs(
-    job_id: JobId, jobs: Readable, limit: Annotated[int, Query(ge=1, le=MOST_LINES)] = 500
+    job_id: JobId,
+    jobs: Readable,
+    limit: Annotated[int, Query(ge=1, le=MOST_LINES)] = 500,
+    after: After = None,
 ) -> LogsShape:
     """What its handlers said, oldest first."""
-    return LogsShape(items=[log_line(line) for line in jobs.logs(job_id, limit)])
+    question = f"logs of {job_id}"
+    found = jobs.logs(job_id, limit + 1, unseal(after, question))
+    more = seal(found[limit - 1].id, question) if len(found) > limit else None
+    return LogsShape(items=[log_line(line) for line in found[:limit]], next=more)
 
 
 @router.post("/jobs/{jobId}/cancel", operation_id="cancelJob", responses=may(404, 409))

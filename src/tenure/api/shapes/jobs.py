@@ -177,9 +177,10 @@ class HistoryShape(Shape):
 
 
 class LogsShape(Shape):
-    """Oldest first."""
+    """Oldest first. `next` goes into `after` for the lines behind these; null: there are none."""
 
     items: list[LogLineShape]
+    next: str | None
 
 
 OTHER_NAMES = {"job_id": "id", "user_id": "owner", "worker": "lease_owner"}

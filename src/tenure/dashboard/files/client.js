@@ -1,5 +1,6 @@
 // The public API, as any other client uses it: JSON in and out, problems as errors, CSRF with writes.
 import { by } from "./dom.js";
+import { parse, stringify } from "./exact.js";
 
 let csrf = null;
 
@@ -24,9 +25,9 @@ async function ask(method, path, body) {
   const headers = { accept: "application/json" };
   if (method !== "GET" && csrf) headers["x-csrf-token"] = csrf;
   if (body !== undefined) headers["content-type"] = "application/json";
-  const answer = await send(path, { method, headers, body: body && JSON.stringify(body) });
+  const answer = await send(path, { method, headers, body: body && stringify(body) });
   const text = await answer.text();
-  const said = text ? JSON.parse(text) : null;
+  const said = text ? parse(text) : null;
   if (!answer.ok) throw new Problem(answer.status, said ?? {});
   return said;
 }

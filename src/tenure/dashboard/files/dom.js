@@ -1,4 +1,5 @@
 // Elements from plain values. Text is only ever set as text: nothing that a job says becomes markup.
+import { stringify } from "./exact.js";
 
 export function h(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
@@ -45,7 +46,7 @@ function syncNow(parent, items, key, draw) {
   const focus = focusIn(parent);
   items.forEach((item, place) => {
     const name = String(key(item));
-    const sign = JSON.stringify(item);
+    const sign = stringify(item);
     let node = before.get(name);
     if (!node || node.sign !== sign) {
       node?.remove();

@@ -5,6 +5,8 @@ import { ended, moves } from "./moves.js";
 import { Stream } from "./stream.js";
 import { badge, bar, clock, json, span, when } from "./words.js";
 
+const MOST_LINES = 20000;
+
 export class JobDetail {
   constructor(person) {
     this.person = person;
@@ -55,8 +57,15 @@ export class JobDetail {
   }
 
   async readLines() {
-    const found = await get(`/api/jobs/${encodeURIComponent(this.id)}/logs`).catch(() => null);
-    if (found) this.lines = found.items;
+    const [id, lines] = [this.id, []];
+    let after = "";
+    do {
+      const found = await get(`/api/jobs/${encodeURIComponent(id)}/logs?limit=5000${after}`).catch(() => null);
+      if (!found || id !== this.id) return;
+      lines.push(...found.items);
+      after = found.next && `&after=${encodeURIComponent(found.next)}`;
+    } while (after && lines.length < MOST_LINES);
+    this.lines = lines;
     this.drawLines();
   }
 

@@ -1,4 +1,5 @@
 // Server-sent events while the page is seen. A hidden page holds no connection: browsers have few.
+import { parse } from "./exact.js";
 
 export class Stream {
   constructor(path, handlers, changed = () => {}) {
@@ -21,7 +22,7 @@ export class Stream {
       if (this.source?.readyState === EventSource.CLOSED) this.again();
     });
     for (const name of ["ready", "reset", "job", "log", "end"]) {
-      this.source.addEventListener(name, (event) => this.handlers[name]?.(JSON.parse(event.data || "{}")));
+      this.source.addEventListener(name, (event) => this.handlers[name]?.(parse(event.data || "{}")));
     }
   }
 

@@ -1,5 +1,6 @@
 // Values as people read them.
 import { h } from "./dom.js";
+import { stringify } from "./exact.js";
 
 export const STATES = ["queued", "running", "succeeded", "failed", "dead", "canceled"];
 const UNITS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
@@ -46,4 +47,4 @@ export function bar(job) {
     h("span", { class: "quiet" }, `${part} %${job.progressNote ? ` · ${job.progressNote}` : ""}`));
 }
 
-export const json = (value) => JSON.stringify(value, null, 2);
+export const json = (value) => stringify(value, 2);

@@ -141,7 +141,9 @@ SELECT fence, attempt, entry, worker, started_at, finished_at, failure
 FROM tenure_attempts WHERE job_id = :id ORDER BY fence
 
 -- name: job_logs
-SELECT message, level, at FROM tenure_logs WHERE job_id = :id ORDER BY id LIMIT :limit
+-- Behind the last line that was seen: a page costs the same wherever it begins.
+SELECT message, level, at, id FROM tenure_logs WHERE job_id = :id AND id > :after
+ORDER BY id LIMIT :limit
 
 -- name: stuck_jobs
 -- Running jobs whose lease ran out at least so long ago: nobody took them up.

@@ -14,7 +14,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from tenure.stores.postgres.dialect import DEFAULTS
-from tenure.stores.wake import Heard
+from tenure.stores.wake import Heard, heed_cancel
 
 LISTEN = sql.SQL("LISTEN {}")
 GREET = sql.SQL("""NOTIFY {}, '[""]'""")
@@ -49,6 +49,7 @@ class PostgresListener:
             if self.greets is not None:
                 await connection.execute(GREET.format(sql.Identifier(self.greets)))
             await connection.execute(LISTEN.format(sql.Identifier(self._channel)))
+            heed_cancel()
             self.healthy = True
             begun()
             await self._read(connection.pgconn, heard)

@@ -134,7 +134,8 @@ SELECT fence, attempt, entry, worker, started_at, finished_at, failure
 FROM tenure_attempts WHERE job_id = :id::bigint ORDER BY fence
 
 -- name: job_logs
-SELECT message, level, at FROM tenure_logs WHERE job_id = :id::bigint
+-- Behind the last line that was seen: a page costs the same wherever it begins.
+SELECT message, level, at, id FROM tenure_logs WHERE job_id = :id::bigint AND id > :after::bigint
 ORDER BY id LIMIT :limit::bigint
 
 -- name: stuck_jobs

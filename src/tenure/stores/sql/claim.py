@@ -61,8 +61,7 @@ def claim_known(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan
     if memory.live and memory.lookout.glance_due(began := elapsed()):
         yield from _glance(free.slots, memory)
         memory.lookout.glanced(began, elapsed())
-    live = [lane for lane in memory.live if lane.queue in free.slots]
-    drained = [lane for lane in memory.drained if lane.queue in free.slots]
+    live, drained = memory.live_in(free.slots), memory.drained_in(free.slots)
     if request.woken:
         live += [lane for lane in drained if lane.queue in request.woken]
         drained = []

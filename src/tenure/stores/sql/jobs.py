@@ -249,10 +249,10 @@ class SqlJobs:
         found = self._database.read(Statement("job_history", {"id": number}))
         return [rows.attempt(row) for row in found]
 
-    def logs(self, job_id: str, limit: int = 500) -> Sequence[LogLine]:
+    def logs(self, job_id: str, limit: int = 500, after: str | None = None) -> Sequence[LogLine]:
         """Oldest first."""
-        number = rows.row_id(job_id) or 0
-        found = self._database.read(Statement("job_logs", {"id": number, "limit": limit}))
+        values = {"id": rows.row_id(job_id) or 0, "limit": limit, "after": rows.line_id(after)}
+        found = self._database.read(Statement("job_logs", values))
         return [rows.log_line(row) for row in found]
 
 

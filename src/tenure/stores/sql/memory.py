@@ -7,7 +7,7 @@ passes over; it may take a twentieth of the time, so that a bloated index cannot
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from tenure.core.job import NewJob
 from tenure.core.shares import Lane, Tally
@@ -28,6 +28,9 @@ class Memory:
 
     `live` lanes gave all that was asked of them; `drained` ones did not, and are asked only for
     what the others leave over. `stopped` is where a look came to its bound, by queue.
+
+    Other threads add to it while a claim reads it: whoever goes through it goes through a copy,
+    which a single step of the interpreter makes.
     """
 
     def __init__(self) -> None:
@@ -44,6 +47,14 @@ class Memory:
     def known(self) -> list[Lane]:
         """All lanes that have a floor here."""
         return [*self.live, *self.drained]
+
+    def live_in(self, queues: Container[str]) -> list[Lane]:
+        """Live lanes of these queues."""
+        return [lane for lane in list(self.live) if lane.queue in queues]
+
+    def drained_in(self, queues: Container[str]) -> list[Lane]:
+        """Drained lanes of these queues."""
+        return [lane for lane in list(self.drained) if lane.queue in queues]
 
     def learn(self, jobs: Iterable[NewJob]) -> None:
         """Jobs were added in this process: their lanes are worth a look without a sweep."""

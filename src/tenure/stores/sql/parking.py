@@ -61,7 +61,7 @@ class Parking:
         """Gates to look at in this claim; who waits where no limit is left is found by a sweep."""
         due = [
             name
-            for name, at in self._look_at.items()
+            for name, at in list(self._look_at.items())  # other threads tell of ends meanwhile
             if at <= now and (limits.at(name) or limits.at(kind_of(name)))
         ]
         keys = [name for name in due if SEPARATOR in name][:KEYS_AT_ONCE]

@@ -9,6 +9,7 @@ from datetime import datetime
 from operator import attrgetter
 
 from tenure.core.clock import from_micros, seconds_to_micros, to_micros
+from tenure.core.errors import OptionError
 from tenure.core.job import Job, NewJob, State
 from tenure.core.lease import ClaimedJob, Lease, Standing
 from tenure.core.settlement import Settlement
@@ -167,7 +168,7 @@ def attempt(row: Row) -> Attempt:
 
 def log_line(row: Row) -> LogLine:
     """A line that a handler wrote."""
-    return LogLine(message=row[0], level=row[1], at=from_micros(row[2]))
+    return LogLine(message=row[0], level=row[1], at=from_micros(row[2]), id=str(row[3]))
 
 
 def record(row: Row) -> Record:
@@ -186,6 +187,14 @@ def row_id(public: str) -> int | None:
     if not (public.isascii() and public.isdigit()) or len(public) > 18:
         return None
     return int(public)
+
+
+def line_id(public: str | None) -> int:
+    """The number behind a log line's id; the one before all lines where none is given."""
+    number = 0 if public is None else row_id(public)
+    if number is None:
+        raise OptionError(f"{public!r} is not the id of a log line")
+    return number
 
 
 def _moment(micros: int | None) -> datetime | None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
+from tenure.core.errors import OptionError
 from tenure.core.lease import Lease
 from tenure.stores.contract import Extension, LogLine, Report, Store
 from tenure.testing.conformance.promise import promise
@@ -168,6 +171,24 @@ def test_log_lines_come_oldest_first_and_bounded(store: Store) -> None:
 
     assert [line.message for line in store.jobs.logs(job.id)] == [str(n) for n in range(20)]
     assert len(store.jobs.logs(job.id, limit=3)) == 3
+
+
+def test_log_lines_are_read_page_by_page(store: Store) -> None:
+    job, other = start_job(store), start_job(store)
+    for number in range(0, 20, 2):
+        lines = [LogLine(str(number)), LogLine(str(number + 1))]
+        store.jobs.report([Report(lease=job.lease, lines=lines)])
+        store.jobs.report([Report(lease=other.lease, lines=lines)])
+    found: list[str] = []
+    after = None
+    while page := store.jobs.logs(job.id, 7, after):
+        assert len(page) <= 7
+        found += [line.message for line in page]
+        after = page[-1].id
+
+    assert found == [str(number) for number in range(20)]
+    with pytest.raises(OptionError, match="'x' is not the id of a log line"):
+        store.jobs.logs(job.id, 7, "x")
 
 
 def test_no_reports_are_nothing_refused(store: Store) -> None:

@@ -1,0 +1,31 @@
+"""`HEAD` wherever there is `GET`: the same answer without its body."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+
+from tenure.asgi.messages import Application, Message, Receive, Scope, Send
+
+
+class Headed:
+    """Routes see a GET. One that would last, or would change something, asks `is_head` first."""
+
+    def __init__(self, inner: Application) -> None:
+        self._inner = inner
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._inner(scope, receive, send)
+            return
+        state = {**scope.get("state", {}), "head": True}
+
+        async def sending(message: Message) -> None:
+            await send({**message, "body": b""} if "body" in message else message)
+
+        await self._inner({**scope, "method": "GET", "state": state}, receive, sending)
+
+
+def is_head(request: Request) -> bool:
+    """Whether only the head of the answer was asked for."""
+    return bool(request.scope.get("state", {}).get("head"))

@@ -1,0 +1,29 @@
+"""What a person sees whose login link does not work any more."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+from starlette.responses import HTMLResponse
+
+PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>This link does not work any more</title>
+<h1>This link does not work any more</h1>
+<p>A login link works once, and for a few minutes. This one has been used, or is too old.</p>
+<p>Whoever runs the service makes a new one with</p>
+<pre>tenure keys link NAME --permission read --base-url URL</pre>
+<p>If you are logged in already, <a href="/">open the dashboard</a>.</p>
+</html>
+"""
+
+
+def wants_page(request: Request) -> bool:
+    """Browsers name HTML; programs take anything, or ask for JSON."""
+    return "text/html" in request.headers.get("accept", "")
+
+
+def dead_link(headers: dict[str, str]) -> Response:
+    """The page, with the status that a program would get."""
+    return HTMLResponse(PAGE, 401, headers=headers)
