@@ -8,12 +8,11 @@ it finds no further one.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -22,8 +21,9 @@ from pymysql.constants import SERVER_STATUS
 from pymysql.cursors import Cursor
 
 from tenure.core.errors import StoreError, UnsupportedDatabase
+from tenure.stores.mysql import schema
 from tenure.stores.mysql.trouble import trouble
-from tenure.stores.sql.dialect import Trouble
+from tenure.stores.sql.dialect import SchemaStep, Trouble
 from tenure.stores.sql.queries import Queries, to_pyformat
 from tenure.stores.sql.statement import Batch, Row, Rows, Statement
 
@@ -65,6 +65,7 @@ class MysqlDialect:
     single_writer = False
     fused = True
     loose = False
+    atomic_schema = False
     options = ("ssl_ca", "ssl_cert", "ssl_key")
 
     def __init__(
@@ -168,18 +169,17 @@ class MysqlDialect:
         )
         return bool(_ask(connection, sql, (name,)))
 
-    @contextmanager
-    def schema_lock(self, connection: Any) -> Iterator[None]:
-        """A named lock, as DDL commits by itself; DDL waits five seconds for users of a table."""
-        digest = hashlib.blake2b(self.database.encode(), digest_size=16).hexdigest()
-        name = f"tenure_migrations:{digest}"
-        _ask(connection, "SET SESSION lock_wait_timeout = 5")
-        if _ask(connection, "SELECT GET_LOCK(%s, 30)", (name,)) != 1:
-            raise StoreError("another process has been migrating for 30 s; try again")
-        try:
-            yield
-        finally:
-            _ask(connection, "SELECT RELEASE_LOCK(%s)", (name,))
+    def schema_lock(self, connection: Any) -> AbstractContextManager[None]:
+        """A named lock, as DDL commits by itself."""
+        return schema.locked(connection, self.database)
+
+    def online(self, sql: str) -> str:
+        """With the words that refuse to lock the table."""
+        return schema.online(sql)
+
+    def change_schema(self, connection: Any, step: SchemaStep) -> None:
+        """What of it is there already is left out."""
+        schema.change(connection, step)
 
     def _rounds(self, statement: Statement, each: bool, found: Rows) -> Iterator[Mapping[str, Any]]:
         if statement.batch is None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import select
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 import psycopg
@@ -16,15 +16,15 @@ from psycopg.types.array import ListBinaryDumper
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from tenure.core.errors import StoreError, UnsupportedDatabase
+from tenure.stores.postgres import schema
 from tenure.stores.postgres.arrays import array, literals
-from tenure.stores.sql.dialect import Trouble
+from tenure.stores.sql.dialect import SchemaStep, Trouble
 from tenure.stores.sql.queries import Queries, to_pyformat
 from tenure.stores.sql.statement import Rows, Statement
 
 OLDEST = 15
 LAST_WORD_MS = 100
 PLAN_SECONDS = 1.0
-MIGRATION_LOCK = 8_386_654_283_001_947_201
 
 # What the URL says wins. A server that died without a word is noticed within half a minute or so.
 DEFAULTS = {
@@ -73,6 +73,7 @@ class PostgresDialect:
     single_writer = False
     fused = False
     loose = True
+    atomic_schema = True
     # What a URL may say behind its question mark: libpq's own words, and JDBC's `ssl`.
     options = ("ssl", *(option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()))
 
@@ -168,19 +169,17 @@ class PostgresDialect:
             cursor.execute("SELECT to_regclass(%s::text) IS NOT NULL", (name,))
             return bool(cursor.fetchone()[0])
 
-    @contextmanager
-    def schema_lock(self, connection: Any) -> Iterator[None]:
-        """One transaction for all; a migration does not queue for long in front of a table."""
-        self.begin(connection)
-        try:
-            _run(connection, "SET LOCAL lock_timeout = '60s'")
-            _run(connection, f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK:d})")
-            _run(connection, "SET LOCAL lock_timeout = '5s'")
-            yield
-        except BaseException:
-            self.rollback(connection)
-            raise
-        self.commit(connection)
+    def schema_lock(self, connection: Any) -> AbstractContextManager[None]:
+        """Held by a connection of its own: an index is built outside any transaction."""
+        return schema.locked(self.connect)
+
+    def online(self, sql: str) -> str:
+        """Indexes are built and dropped CONCURRENTLY."""
+        return schema.online(sql)
+
+    def change_schema(self, connection: Any, step: SchemaStep) -> None:
+        """No statement makes the fleet wait for long."""
+        schema.change(connection, step)
 
 
 def _cursor(connection: Any) -> Any:

@@ -19,12 +19,31 @@ class Trouble(Enum):
     OTHER = "a real error"
 
 
+class SchemaStep(Protocol):
+    """One statement of a migration."""
+
+    @property
+    def sql(self) -> str:
+        """As the file has it."""
+        ...
+
+    @property
+    def due(self) -> bool:
+        """Whether nobody else has done it meanwhile."""
+        ...
+
+    def note(self) -> None:
+        """Write down that it is done."""
+        ...
+
+
 class Dialect(Protocol):
     """One database. Only this and the `.sql` files differ.
 
     single_writer: while one transaction writes, nobody else can.
     fused: settle and claim go in one transaction; else they overlap on two connections.
     loose: a query is one statement, so that it needs no transaction around it.
+    atomic_schema: schema changes are part of a transaction, so a new schema is made in one.
     """
 
     name: str
@@ -32,6 +51,7 @@ class Dialect(Protocol):
     single_writer: bool
     fused: bool
     loose: bool
+    atomic_schema: bool
 
     def connect(self) -> Any:
         """A new connection in autocommit mode, set up for our use."""
@@ -90,5 +110,16 @@ class Dialect(Protocol):
         ...
 
     def schema_lock(self, connection: Any) -> AbstractContextManager[None]:
-        """Keeps other migrators out; waits for other users of a table, but never for ever."""
+        """Keeps other migrators out, or lets them work together; never waits for ever."""
+        ...
+
+    def online(self, sql: str) -> str:
+        """A statement of a migration in the form that stops nobody, where there is one."""
+        ...
+
+    def change_schema(self, connection: Any, step: SchemaStep) -> None:
+        """Run one statement of a migration on a database in use, and note it.
+
+        Both in one transaction, else so that running it again does no harm.
+        """
         ...

@@ -10,12 +10,12 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 from tenure.core.errors import OutsideTransaction, StoreError, UnsupportedDatabase
-from tenure.stores.sql.dialect import Trouble
+from tenure.stores.sql.dialect import SchemaStep, Trouble
 from tenure.stores.sql.queries import Queries
 from tenure.stores.sql.statement import Rows, Statement
 from tenure.stores.sqlite import wal
@@ -84,6 +84,7 @@ class SqliteDialect:
     single_writer = True
     fused = True
     loose = False
+    atomic_schema = True
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -203,12 +204,21 @@ class SqliteDialect:
         sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
         return connection.execute(sql, (name,)).fetchone() is not None
 
-    @contextmanager
-    def schema_lock(self, connection: Any) -> Iterator[None]:
-        """The writer's own transaction is the lock, and undoes everything where it stops."""
+    def schema_lock(self, connection: Any) -> AbstractContextManager[None]:
+        """None: each step has the file for itself, and looks whether somebody else has done it."""
+        return nullcontext()
+
+    def online(self, sql: str) -> str:
+        """As it is: whoever writes waits."""
+        return sql
+
+    def change_schema(self, connection: Any, step: SchemaStep) -> None:
+        """One transaction for each statement, so that other writers get in between."""
         self.begin(connection)
         try:
-            yield
+            if step.due:
+                connection.execute(step.sql)
+                step.note()
         except BaseException:
             self.rollback(connection)
             raise
