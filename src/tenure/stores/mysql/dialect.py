@@ -12,7 +12,7 @@ import json
 import re
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -21,9 +21,9 @@ from pymysql.constants import SERVER_STATUS
 from pymysql.cursors import Cursor
 
 from tenure.core.errors import StoreError, UnsupportedDatabase
-from tenure.stores.mysql import schema
+from tenure.stores.mysql.schema import MysqlSchema
 from tenure.stores.mysql.trouble import trouble
-from tenure.stores.sql.dialect import SchemaStep, Trouble
+from tenure.stores.sql.dialect import SchemaChanges, Trouble
 from tenure.stores.sql.queries import Queries, to_pyformat
 from tenure.stores.sql.statement import Batch, Row, Rows, Statement
 
@@ -65,7 +65,6 @@ class MysqlDialect:
     single_writer = False
     fused = True
     loose = False
-    atomic_schema = False
     options = ("ssl_ca", "ssl_cert", "ssl_key")
 
     def __init__(
@@ -73,6 +72,7 @@ class MysqlDialect:
     ) -> None:
         self.host, self.port, self.database = host, port, database
         self._user, self._password = user, password
+        self.schema: SchemaChanges = MysqlSchema(database)
         # Whoever names an authority wants it asked; PyMySQL alone would not.
         self._options: dict[str, Any] = {**options, "ssl_verify_cert": "ssl_ca" in options or None}
 
@@ -168,18 +168,6 @@ class MysqlDialect:
             "WHERE table_schema = DATABASE() AND table_name = %s"
         )
         return bool(_ask(connection, sql, (name,)))
-
-    def schema_lock(self, connection: Any) -> AbstractContextManager[None]:
-        """A named lock, as DDL commits by itself."""
-        return schema.locked(connection, self.database)
-
-    def online(self, sql: str) -> str:
-        """With the words that refuse to lock the table."""
-        return schema.online(sql)
-
-    def change_schema(self, connection: Any, step: SchemaStep) -> None:
-        """What of it is there already is left out."""
-        schema.change(connection, step)
 
     def _rounds(self, statement: Statement, each: bool, found: Rows) -> Iterator[Mapping[str, Any]]:
         if statement.batch is None:

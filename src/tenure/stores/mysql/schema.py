@@ -11,7 +11,7 @@ import random
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pymysql
@@ -49,6 +49,27 @@ OF_TABLE = {
     "INDEX": "SELECT 1 FROM information_schema.statistics WHERE table_schema = DATABASE() "
     "AND table_name = %s AND index_name = %s LIMIT 1",
 }
+
+
+class MysqlSchema:
+    """See `tenure.stores.sql.dialect.SchemaChanges`."""
+
+    atomic = False
+
+    def __init__(self, database: str) -> None:
+        self._database = database
+
+    def locked(self, connection: Any) -> AbstractContextManager[None]:
+        """By a named lock, as every change commits."""
+        return locked(connection, self._database)
+
+    def online(self, sql: str) -> str:
+        """With the words that refuse to lock a table."""
+        return online(sql)
+
+    def change(self, connection: Any, step: SchemaStep) -> None:
+        """What of it is there already is left out."""
+        change(connection, step)
 
 
 @contextmanager

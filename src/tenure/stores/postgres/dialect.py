@@ -5,7 +5,7 @@ from __future__ import annotations
 import select
 import time
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from typing import Any
 
 import psycopg
@@ -16,9 +16,9 @@ from psycopg.types.array import ListBinaryDumper
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from tenure.core.errors import StoreError, UnsupportedDatabase
-from tenure.stores.postgres import schema
 from tenure.stores.postgres.arrays import array, literals
-from tenure.stores.sql.dialect import SchemaStep, Trouble
+from tenure.stores.postgres.schema import PostgresSchema
+from tenure.stores.sql.dialect import SchemaChanges, Trouble
 from tenure.stores.sql.queries import Queries, to_pyformat
 from tenure.stores.sql.statement import Rows, Statement
 
@@ -73,12 +73,12 @@ class PostgresDialect:
     single_writer = False
     fused = False
     loose = True
-    atomic_schema = True
     # What a URL may say behind its question mark: libpq's own words, and JDBC's `ssl`.
     options = ("ssl", *(option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()))
 
     def __init__(self, url: str) -> None:
         self.url = url
+        self.schema: SchemaChanges = PostgresSchema(self.connect)
 
     def connect(self) -> Connection:
         """Autocommit: transactions begin and end where we say so."""
@@ -168,18 +168,6 @@ class PostgresDialect:
         with _cursor(connection) as cursor:
             cursor.execute("SELECT to_regclass(%s::text) IS NOT NULL", (name,))
             return bool(cursor.fetchone()[0])
-
-    def schema_lock(self, connection: Any) -> AbstractContextManager[None]:
-        """Held by a connection of its own: an index is built outside any transaction."""
-        return schema.locked(self.connect)
-
-    def online(self, sql: str) -> str:
-        """Indexes are built and dropped CONCURRENTLY."""
-        return schema.online(sql)
-
-    def change_schema(self, connection: Any, step: SchemaStep) -> None:
-        """No statement makes the fleet wait for long."""
-        schema.change(connection, step)
 
 
 def _cursor(connection: Any) -> Any:

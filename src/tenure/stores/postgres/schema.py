@@ -11,7 +11,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from psycopg import errors
@@ -40,6 +40,27 @@ DROP_INDEX = re.compile(
 )
 TRY_LOCK = f"SELECT pg_try_advisory_xact_lock({MIGRATION_LOCK:d})"
 INDEX = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('{}')"
+
+
+class PostgresSchema:
+    """See `tenure.stores.sql.dialect.SchemaChanges`."""
+
+    atomic = True
+
+    def __init__(self, connect: Callable[[], Any]) -> None:
+        self._connect = connect
+
+    def locked(self, connection: Any) -> AbstractContextManager[None]:
+        """By a connection of its own: an index is built outside any transaction."""
+        return locked(self._connect)
+
+    def online(self, sql: str) -> str:
+        """Indexes are built and dropped CONCURRENTLY."""
+        return online(sql)
+
+    def change(self, connection: Any, step: SchemaStep) -> None:
+        """No statement makes the fleet wait for long."""
+        change(connection, step)
 
 
 @contextmanager

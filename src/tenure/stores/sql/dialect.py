@@ -37,13 +37,36 @@ class SchemaStep(Protocol):
         ...
 
 
+class SchemaChanges(Protocol):
+    """How migrations run on a database.
+
+    atomic: schema changes are part of a transaction, so a new schema is made in one.
+    """
+
+    atomic: bool
+
+    def locked(self, connection: Any) -> AbstractContextManager[None]:
+        """Keeps other migrators out, or lets them work together; never waits for ever."""
+        ...
+
+    def online(self, sql: str) -> str:
+        """A statement of a migration in the form that stops nobody, where there is one."""
+        ...
+
+    def change(self, connection: Any, step: SchemaStep) -> None:
+        """Run one statement of a migration on a database in use, and note it.
+
+        Both in one transaction, else so that running it again does no harm.
+        """
+        ...
+
+
 class Dialect(Protocol):
     """One database. Only this and the `.sql` files differ.
 
     single_writer: while one transaction writes, nobody else can.
     fused: settle and claim go in one transaction; else they overlap on two connections.
     loose: a query is one statement, so that it needs no transaction around it.
-    atomic_schema: schema changes are part of a transaction, so a new schema is made in one.
     """
 
     name: str
@@ -51,7 +74,7 @@ class Dialect(Protocol):
     single_writer: bool
     fused: bool
     loose: bool
-    atomic_schema: bool
+    schema: SchemaChanges
 
     def connect(self) -> Any:
         """A new connection in autocommit mode, set up for our use."""
@@ -107,19 +130,4 @@ class Dialect(Protocol):
 
     def has_table(self, connection: Any, name: str) -> bool:
         """Whether there is such a table."""
-        ...
-
-    def schema_lock(self, connection: Any) -> AbstractContextManager[None]:
-        """Keeps other migrators out, or lets them work together; never waits for ever."""
-        ...
-
-    def online(self, sql: str) -> str:
-        """A statement of a migration in the form that stops nobody, where there is one."""
-        ...
-
-    def change_schema(self, connection: Any, step: SchemaStep) -> None:
-        """Run one statement of a migration on a database in use, and note it.
-
-        Both in one transaction, else so that running it again does no harm.
-        """
         ...

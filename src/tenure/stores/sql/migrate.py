@@ -77,9 +77,9 @@ class Migrations:
         dialect = self._database.dialect
         with self._database.raw_connection() as connection:
             dialect.check(connection)
-            with dialect.schema_lock(connection):
+            with dialect.schema.locked(connection):
                 done: list[Migration] = []
-                if dialect.atomic_schema and self.status(connection)[0] == 0:
+                if dialect.schema.atomic and self.status(connection)[0] == 0:
                     done += self._create(connection)
                 return done + [
                     one for one in self._pending(connection) if self._run(connection, one)
@@ -87,9 +87,9 @@ class Migrations:
 
     def script(self, migrations: Sequence[Migration]) -> str:
         """The SQL of these migrations, as it would run."""
-        if migrations and self._database.dialect.atomic_schema and migrations[0] == self.all[0]:
+        if migrations and self._database.dialect.schema.atomic and migrations[0] == self.all[0]:
             return "\n".join(migration.sql.rstrip() + "\n" for migration in migrations)
-        online = self._database.dialect.online
+        online = self._database.dialect.schema.online
         return "\n".join(
             "\n\n".join([one.heading, *(f"{online(sql)};" for sql in one.statements)]) + "\n"
             for one in migrations
@@ -124,7 +124,7 @@ class Migrations:
             step = None
             for place in range(_reached(connection, migration), max(1, len(migration.statements))):
                 step = Step(connection, migration, place)
-                self._database.dialect.change_schema(connection, step)
+                self._database.dialect.schema.change(connection, step)
             return step is not None and step.ended
 
 

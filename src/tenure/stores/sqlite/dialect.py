@@ -11,14 +11,15 @@ import sqlite3
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from typing import Any
 
 from tenure.core.errors import OutsideTransaction, StoreError, UnsupportedDatabase
-from tenure.stores.sql.dialect import SchemaStep, Trouble
+from tenure.stores.sql.dialect import SchemaChanges, Trouble
 from tenure.stores.sql.queries import Queries
 from tenure.stores.sql.statement import Rows, Statement
 from tenure.stores.sqlite import wal
+from tenure.stores.sqlite.schema import SqliteSchema
 
 BUSY_SECONDS = 30.0
 OLDEST = (3, 38, 0)
@@ -84,11 +85,11 @@ class SqliteDialect:
     single_writer = True
     fused = True
     loose = False
-    atomic_schema = True
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.log = wal.Log(path)
+        self.schema: SchemaChanges = SqliteSchema(self)
 
     def connect(self) -> Connection:
         """WAL needs a real file on a local disk."""
@@ -203,26 +204,6 @@ class SqliteDialect:
         """Looks into the file's own catalogue."""
         sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
         return connection.execute(sql, (name,)).fetchone() is not None
-
-    def schema_lock(self, connection: Any) -> AbstractContextManager[None]:
-        """None: each step has the file for itself, and looks whether somebody else has done it."""
-        return nullcontext()
-
-    def online(self, sql: str) -> str:
-        """As it is: whoever writes waits."""
-        return sql
-
-    def change_schema(self, connection: Any, step: SchemaStep) -> None:
-        """One transaction for each statement, so that other writers get in between."""
-        self.begin(connection)
-        try:
-            if step.due:
-                connection.execute(step.sql)
-                step.note()
-        except BaseException:
-            self.rollback(connection)
-            raise
-        self.commit(connection)
 
     def _open_gate(self, connection: Any) -> None:
         held: Gate | None = getattr(connection, "gate", None)
