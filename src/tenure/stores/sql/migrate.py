@@ -18,6 +18,7 @@ from typing import Any
 
 from tenure.core.errors import StoreError
 from tenure.stores.sql.database import Database
+from tenure.stores.sql.statement import Statement
 
 FILE_NAME = re.compile(r"^(\d{4})_(\w+)\.sql$")
 SERVES = re.compile(r"^-- serves: (\d+)$", re.MULTILINE)
@@ -64,7 +65,7 @@ class Migrations:
         """The schema's version, and the oldest code that it serves."""
         if not self._database.dialect.has_table(connection, "tenure_migrations"):
             return 0, 0
-        rows = _rows(connection, STATUS)
+        rows = self._database.execute(connection, Statement("schema_status"))
         return (rows[0][0] or 0, rows[0][1] or 0) if rows else (0, 0)
 
     def pending(self) -> list[Migration]:
@@ -160,7 +161,6 @@ BOOKKEEPING = """CREATE TABLE IF NOT EXISTS tenure_migrations (
 )"""
 
 
-STATUS = "SELECT max(version), max(serves) FROM tenure_migrations WHERE version > 0"
 # A migration that stopped half way: its number below zero, and how many of its statements are done.
 PLACE = "SELECT version, name FROM tenure_migrations WHERE version IN ({0:d}, -{0:d})"
 FORGET = "DELETE FROM tenure_migrations WHERE version = -{0:d}"

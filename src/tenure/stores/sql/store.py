@@ -51,6 +51,7 @@ class SqlStore:
         self._auto_migrate = auto_migrate
         self._checked = False
         self.database.before_use = self._check
+        self.database.before_adopting = self._check_beside
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -121,18 +122,31 @@ class SqlStore:
             return
         tx.run(Statement("credit_leases", {"held": seconds_to_micros(held)}))
 
-    def _check(self, connection: Any) -> None:
+    def _check(self, connection: Any, inside: bool = False) -> None:
         """Before the first use in this process: is this a database we know, with our schema?"""
         if self._checked:
             return
         self.database.dialect.check(connection)
         check_open(self.database, connection)
         have, serves = self.migrations.status(connection)
-        if have < self.migrations.latest and self._auto_migrate:
+        if have < self.migrations.latest and self._auto_migrate and not inside:
             self.migrations.apply()
             have, serves = self.migrations.status(connection)
         if self.migrations.latest < serves:
             raise CodeTooOld(self.migrations.latest, serves)
         if have < self.migrations.latest:
-            raise MigrationsPending(have, self.migrations.latest)
+            raise MigrationsPending(have, self.migrations.latest, inside=inside)
         self._checked = True
+        self.database.before_adopting = None
+
+    def _check_beside(self, theirs: Any, inside: bool) -> None:
+        """The same before the first use of a caller's connection, `inside` an open transaction.
+
+        By a connection of ours, as theirs may see the past. One writer has no room for ours beside
+        it, and its own view is the only one.
+        """
+        if inside and self.database.dialect.single_writer:
+            self._check(theirs, inside)
+            return
+        with self.database.raw_connection() as connection:
+            self._check(connection, inside)
