@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from tenure.core.clock import Clock, from_micros, seconds_to_micros
 from tenure.core.errors import CodeTooOld, MigrationsPending
 from tenure.core.job import Job
+from tenure.core.shares import Lane
 from tenure.stores.contract import Capability
 from tenure.stores.sql import rows
 from tenure.stores.sql.caller import adopt, is_async
@@ -22,6 +23,7 @@ from tenure.stores.sql.keys import SqlKeys
 from tenure.stores.sql.migrate import Migrations
 from tenure.stores.sql.side import SqlLocks, SqlQueues, SqlRecords, SqlSteps
 from tenure.stores.sql.statement import Plan, Statement
+from tenure.stores.sql.stopped import SqlOrders
 from tenure.stores.wake import Due, Wakes
 
 T = TypeVar("T")
@@ -47,6 +49,7 @@ class SqlStore:
         self.locks = SqlLocks(self.database)
         self.records = SqlRecords(self.database)
         self.keys = SqlKeys(self.database)
+        self.orders = SqlOrders(self.database, self._lanes_freed)
         self.steps = SqlSteps(self.database)
         self._auto_migrate = auto_migrate
         self._checked = False
@@ -115,6 +118,10 @@ class SqlStore:
         self.jobs.memories.forget()
         if not paused:
             self.wakes.tell(Due(frozenset([name])))
+
+    def _lanes_freed(self, lanes: Sequence[Lane]) -> None:
+        self.jobs.memories.revive(lanes)
+        self.wakes.tell(Due(frozenset(lane.queue for lane in lanes)))
 
     def _credit(self, tx: Transaction, held: float) -> None:
         """On a database with one writer nobody could renew meanwhile: that time does not count."""

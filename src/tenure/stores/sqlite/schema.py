@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 from tenure.stores.sql.dialect import SchemaStep
+
+# Who waits for the file looks again after a tenth of a second at most.
+NOTABLE_SECONDS = 0.1
+ROOM_SECONDS = 0.3
 
 
 class Transactions(Protocol):
@@ -42,6 +47,12 @@ class SqliteSchema:
 
     def change(self, connection: Any, step: SchemaStep) -> None:
         """One transaction for each statement, so that other writers get in between."""
+        begun = time.monotonic()
+        self._run(connection, step)
+        if time.monotonic() - begun > NOTABLE_SECONDS:
+            time.sleep(ROOM_SECONDS)
+
+    def _run(self, connection: Any, step: SchemaStep) -> None:
         self._transactions.begin(connection)
         try:
             if step.due:
