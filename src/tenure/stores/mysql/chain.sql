@@ -58,7 +58,7 @@ SELECT max(id), count(*) FROM (
 -- Keys of these held jobs under which somebody waits for nobody: no other is at the head or stands in the way.
 SELECT k.tenant, k.ordering_key FROM (
     SELECT DISTINCT tenant, ordering_key FROM tenure_jobs FORCE INDEX (tenure_jobs_aside)
-    WHERE aside = 2 AND id > :after AND id <= :edge AND hold & 1 = 1 AND ordering_key IS NOT NULL
+    WHERE aside = 2 AND id > :after AND id <= :edge AND hold & 1 = 1
 ) k
 WHERE NOT EXISTS (SELECT 1 FROM tenure_jobs h FORCE INDEX (tenure_jobs_order)
     WHERE h.tenant = k.tenant AND h.order_live = k.ordering_key AND h.hold & 1 = 0

@@ -67,7 +67,6 @@ SELECT max(id), count(*) FROM (
 SELECT k.tenant, k.ordering_key FROM (
     SELECT DISTINCT tenant, ordering_key FROM tenure_jobs
     WHERE state = 0 AND hold <> 0 AND id > :after AND id <= :edge AND hold & 1 = 1
-        AND ordering_key IS NOT NULL
 ) k
 LEFT JOIN LATERAL (SELECT h.id FROM tenure_jobs h
     WHERE h.tenant = k.tenant AND h.ordering_key = k.ordering_key AND h.ordering_key IS NOT NULL

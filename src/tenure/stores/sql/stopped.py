@@ -35,7 +35,7 @@ class SqlOrders:
             return Stopped()
         values = {"after": position(after), "edge": edge}
         found = self._database.read(Statement("stopped_orders", values))
-        orders = tuple((row[0], row[1]) for row in found)
+        orders = tuple((row[0], row[1]) for row in found if row[1] is not None)
         return Stopped(orders=orders, next=str(edge) if count == limit else None)
 
     def release(self, order: OrderName) -> bool:

@@ -62,7 +62,6 @@ SELECT max(id), count(*) FROM (
 SELECT k.tenant, k.ordering_key FROM (
     SELECT DISTINCT tenant, ordering_key FROM tenure_jobs INDEXED BY tenure_jobs_held
     WHERE state = 0 AND hold <> 0 AND id > :after AND id <= :edge AND hold & 1 = 1
-        AND ordering_key IS NOT NULL
 ) k
 WHERE NOT EXISTS (SELECT 1 FROM tenure_jobs h INDEXED BY tenure_jobs_order
     WHERE h.tenant = k.tenant AND h.ordering_key = k.ordering_key AND h.ordering_key IS NOT NULL
