@@ -28,6 +28,7 @@ CATALOGUE = {
     "AND table_name LIKE 'tenure%' ORDER BY 1",
 }
 MOST_CHILDREN = 2_000
+pytestmark = pytest.mark.crash
 DATA = parse(
     99, "data", "-- serves: 1\nUPDATE tenure_jobs SET priority = priority + 1;\nSELECT 1;\n"
 )

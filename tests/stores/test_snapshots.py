@@ -177,3 +177,19 @@ def test_who_is_called_off_lets_the_next_of_its_key_go(store: SqlStore, past: Co
     if not commit_or_refused(past, fail):
         assert store.jobs.settle([failed]) == {job.id}
     assert claim_ids(store) == [behind]
+
+
+def test_a_transaction_that_is_older_than_a_job_cannot_settle_it(
+    store: SqlStore, past: Connection
+) -> None:
+    look(past)
+    add_job(store, ordering_key="k")
+    behind = add_job(store, ordering_key="k")
+    job = claim_one(store)
+
+    done = Settlement(lease=job.lease, state=State.SUCCEEDED)
+    assert store.jobs.settle([done], tx=past) == frozenset()
+    past.rollback()
+
+    assert settle_done(store, job) == [job.id]
+    assert claim_ids(store) == [behind]
