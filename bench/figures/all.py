@@ -13,6 +13,7 @@ from bench.figures.grown import grown
 from bench.figures.latency import latency
 from bench.figures.limits import limits
 from bench.figures.memory import memory
+from bench.figures.migrate import migrate
 from bench.figures.mixed import mixed
 from bench.figures.order import order
 from bench.figures.punctual import punctual
@@ -50,4 +51,5 @@ FIGURES: dict[str, Callable[[Scale], Result]] = {
     "punctual": punctual,
     "scrape": scrape,
     "api": api,
+    "migrate": migrate,
 }

@@ -153,6 +153,22 @@ def test_jobs_whose_lease_ran_out_long_ago_are_stuck(shop: Shop) -> None:
     assert shop.call("doctor").exit_code == 1
 
 
+def test_an_ordering_key_that_has_stopped_is_named(shop: Shop) -> None:
+    head = shop.engine.enqueue("mail.send", tenant="acme", ordering_key="order-7")
+    shop.engine.enqueue("mail.send", tenant="acme", ordering_key="order-7")
+    with shop.engine.transaction() as tx:
+        tx.execute("UPDATE tenure_jobs SET hold = 1 WHERE id = :id", id=int(head.id))
+
+    report = json.loads(shop.call("doctor", "--json").stdout)
+    [found] = [one for one in report["findings"] if one["check"] == "ordering keys"]
+
+    assert found["level"] == "warning"
+    assert (
+        "1 key with waiting jobs and nobody ahead of them: 'order-7' of tenant 'acme'"
+        in found["fact"]
+    )
+
+
 def test_dead_letters_are_counted(shop: Shop) -> None:
     engine = shop.engine
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from tenure.core.errors import SettledTwice, StatementCommits
 from tenure.stores import open_store
 from tenure.stores.contract import ClaimRequest
 from tenure.testing import run_until_idle
+from tests.support.databases import engine_for
 
 BY_NAME = "INSERT INTO shop_orders (note) VALUES (:note)"
 
@@ -279,3 +281,34 @@ def test_an_async_block_leaves_the_loop_free(app: Tenure) -> None:
     run_until_idle(app)
 
     assert beats == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "mysql"], indirect=True)
+def test_the_next_of_a_key_runs_though_the_callers_transaction_sees_the_past(app: Tenure) -> None:
+    """MySQL lets it go at once; PostgreSQL refuses what it cannot see, and the job runs again."""
+    behind: list[str] = []
+
+    @app.job("order", retry=Steps(0.0, 0.0))
+    def order(job: RunningJob, number: int) -> None:
+        engine = engine_for(app.url).execution_options(isolation_level="REPEATABLE READ")
+        with engine.connect() as mine:
+            mine.exec_driver_sql("SELECT count(*) FROM shop_orders").all()
+            if number == 1 and not behind:
+                behind.append(
+                    in_a_thread(lambda: app.enqueue("order", {"number": 2}, ordering_key="k").id)
+                )
+            with job.settle(tx=mine):
+                mine.exec_driver_sql(insert(app), (str(number),))
+            mine.commit()
+
+    first = app.enqueue("order", {"number": 1}, ordering_key="k")
+    run_until_idle(app)
+
+    assert app.get(first).state is State.SUCCEEDED
+    assert app.get(behind[0]).state is State.SUCCEEDED
+    assert notes(app) == ["1", "2"]
+
+
+def in_a_thread(action: Callable[[], str]) -> str:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(action).result(20)

@@ -103,6 +103,26 @@ def test_two_threads_that_migrate_at_once_do_it_once(fresh_database_url: str) ->
     assert sorted(at_once(3, migrate), key=str) == [0, 0, NOW]
 
 
+def test_threads_that_migrate_a_database_in_use_do_each_migration_once(
+    store: SqlStore, fresh_database_url: str
+) -> None:
+    Migrations(store.database, store.migrations.all[:1]).apply()
+
+    def migrate(number: int) -> list[int]:
+        other = open_store(fresh_database_url, auto_migrate=False)
+        try:
+            return [migration.version for migration in other.migrations.apply()]
+        finally:
+            other.close()
+
+    answers = at_once(3, migrate)
+
+    assert [answer for answer in answers if isinstance(answer, Exception)] == []
+    done = [version for one in answers if isinstance(one, list) for version in one]
+    assert sorted(done) == ALL[1:]
+    assert state_of(store, add_job(store)) is State.QUEUED
+
+
 def test_two_processes_that_migrate_at_once_do_it_once(fresh_database_url: str) -> None:
     spawn = multiprocessing.get_context("spawn")
     answers = spawn.Queue()
@@ -183,6 +203,20 @@ def test_a_file_is_split_into_its_statements() -> None:
     )
 
     assert found.statements == ["CREATE TABLE a (\n    b INTEGER\n)", "SELECT ';'"]
+
+
+def test_a_comment_behind_a_statement_does_not_tie_it_to_the_next() -> None:
+    found = parse(1, "x", "-- serves: 1\nSELECT 1;  -- why\n\nSELECT 2;\n")
+
+    assert found.statements == ["SELECT 1", "SELECT 2"]
+
+
+def test_a_migration_that_has_nothing_to_do_here_counts(store: SqlStore) -> None:
+    store.migrations.apply()
+    nothing = parse(NOW + 1, "elsewhere", f"-- Only other databases need it.\n-- serves: {NOW}\n")
+
+    assert newer_code(store, nothing).apply() == [nothing]
+    assert newer_code(store, nothing).apply() == []
 
 
 @pytest.mark.parametrize("name", ["sqlite", "postgres", "mysql"])

@@ -113,6 +113,16 @@ def test_a_gate_is_counted_and_served_by_its_own_indexes(filled: Connection) -> 
     }
 
 
+def test_keys_that_have_stopped_are_looked_for_in_the_index_of_held_jobs(
+    filled: Connection,
+) -> None:
+    edge = Statement("held_edge", {"after": 0, "limit": 5_000})
+    stopped = Statement("stopped_orders", {"after": 0, "edge": 5_000})
+
+    assert scans(filled, edge) == {"tenure_jobs_held"}
+    assert scans(filled, stopped) == {"tenure_jobs_held", "tenure_jobs_order"}
+
+
 def test_lists_of_a_tenant_or_an_owner_go_by_their_indexes(filled: Connection) -> None:
     page = {"after": 2**62, "limit": 51}
     theirs = Statement("page_jobs", {**page, "tenant": "acme"}, where=("named_tenant",))

@@ -1,4 +1,4 @@
-"""Dependencies in a transaction that sees the past: right, or refused, never overlooked."""
+"""Ties between jobs in a transaction that sees the past: right, or refused, never overlooked."""
 
 from __future__ import annotations
 
@@ -116,3 +116,80 @@ def test_another_end_after_the_snapshot_is_not_overlooked(
     if not commit_or_refused(past, lambda: end(store, other, past)):
         settle_done(store, other)
     assert claim_ids(store) == [last]
+
+
+def test_the_next_of_a_key_that_came_after_the_snapshot_is_not_overlooked(
+    store: SqlStore, past: Connection
+) -> None:
+    add_job(store, ordering_key="k")
+    job = claim_one(store)
+    look(past)
+    behind = add_job(store, ordering_key="k")
+
+    if not commit_or_refused(past, lambda: end(store, job, past)):
+        settle_done(store, job)
+    assert claim_ids(store) == [behind]
+
+
+def test_a_head_that_ended_after_the_snapshot_stops_nobody(
+    store: SqlStore, past: Connection
+) -> None:
+    first = add_job(store, ordering_key="k")
+    job = claim_one(store)
+    look(past)
+    settle_done(store, job)
+    added: list[str] = []
+
+    def add() -> None:
+        added.append(store.jobs.add([NewJob(kind="work", ordering_key="k")], tx=past)[0].id)
+
+    if not commit_or_refused(past, add):
+        added = [add_job(store, ordering_key="k")]
+    assert claim_ids(store) == added
+    assert first not in added
+
+
+def test_a_head_that_came_after_the_snapshot_is_waited_for(
+    store: SqlStore, past: Connection
+) -> None:
+    look(past)
+    head = add_job(store, ordering_key="k")
+
+    def add() -> None:
+        store.jobs.add([NewJob(kind="work", ordering_key="k")], tx=past)
+
+    commit_or_refused(past, add)
+    assert claim_ids(store) == [head]
+
+
+def test_who_is_called_off_lets_the_next_of_its_key_go(store: SqlStore, past: Connection) -> None:
+    """All of it came after the snapshot: the one that waits, and the one behind it."""
+    first = add_job(store)
+    job = claim_one(store)
+    look(past)
+    add_job(store, after=(first,), ordering_key="k")
+    behind = add_job(store, ordering_key="k")
+    failed = Settlement(lease=job.lease, state=State.FAILED)
+
+    def fail() -> None:
+        assert store.jobs.settle([failed], tx=past) == {job.id}
+
+    if not commit_or_refused(past, fail):
+        assert store.jobs.settle([failed]) == {job.id}
+    assert claim_ids(store) == [behind]
+
+
+def test_a_transaction_that_is_older_than_a_job_cannot_settle_it(
+    store: SqlStore, past: Connection
+) -> None:
+    look(past)
+    add_job(store, ordering_key="k")
+    behind = add_job(store, ordering_key="k")
+    job = claim_one(store)
+
+    done = Settlement(lease=job.lease, state=State.SUCCEEDED)
+    assert store.jobs.settle([done], tx=past) == frozenset()
+    past.rollback()
+
+    assert settle_done(store, job) == [job.id]
+    assert claim_ids(store) == [behind]

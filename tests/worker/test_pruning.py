@@ -275,3 +275,42 @@ def test_an_operators_move_back_saves_a_job_from_the_next_chunk(
 
     assert prune(app) == 0
     assert app.get(canceled).state is State.QUEUED
+
+
+def test_an_ordering_key_that_has_stopped_is_set_going_once_a_minute(
+    make: Make, clock: ManualClock
+) -> None:
+    app = make()
+    released: list[int] = []
+    app.signals.subscribe(lambda _, facts: released.append(facts["keys"]), "orders.released")
+    refs = [app.enqueue("well", ordering_key="k") for _ in range(2)]
+    prune(app)
+    stop_key(app, refs[0].id)
+    assert Worker(app).run_until_idle() == 0
+
+    prune(app)
+    assert released == []
+    clock.advance(seconds=61)
+    prune(app)
+
+    assert released == [1]
+    assert Worker(app).run_until_idle() == 2
+
+
+def test_a_pruner_that_must_end_frees_no_key_and_looks_next_time(
+    make: Make, clock: ManualClock
+) -> None:
+    app = make()
+    stop_key(app, app.enqueue("well", ordering_key="k").id)
+
+    assert Pruner(app, "w", lambda: True).once(Budget()) == 0
+    assert Worker(app).run_until_idle() == 0
+    clock.advance(seconds=61)
+    prune(app)
+    assert Worker(app).run_until_idle() == 1
+
+
+def stop_key(app: Tenure, head: str) -> None:
+    """As a fault would: the head of a key waits like all the others."""
+    with app.transaction() as tx:
+        tx.execute("UPDATE tenure_jobs SET hold = 1 WHERE id = :id", id=int(head))

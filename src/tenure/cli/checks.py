@@ -18,6 +18,9 @@ from tenure.stores.contract import Capability
 from tenure.stores.sql.closing import explain, read_mark
 
 STUCK_GRACE_SECONDS = 15.0
+HELD_AT_ONCE = 5_000
+HELD_LOOKS = 20
+NAMED_KEYS = 5
 
 
 def examine(
@@ -33,6 +36,7 @@ def examine(
     yield workers(engine)
     yield wake_ups(engine)
     yield stuck(engine)
+    yield stopped_keys(engine)
     yield from orphans(engine)
     yield paused(engine)
     yield schedules(engine)
@@ -135,6 +139,28 @@ def stuck(engine: Tenure) -> Finding:
     fact = f"{plural(count, 'job')} with a lease that ran out and that no worker took up"
     todo = "start a worker for their queues and kinds: tenure jobs list --state running"
     return Finding(Level.PROBLEM, "stuck jobs", fact, todo)
+
+
+def stopped_keys(engine: Tenure) -> Finding:
+    """Jobs of an ordering key that wait while nobody is ahead of them."""
+    found: list[str] = []
+    after: str | None = None
+    for _ in range(HELD_LOOKS):
+        part = engine.store.orders.stopped(HELD_AT_ONCE, after)
+        found += [
+            f"{key!r} of tenant {tenant!r}" if tenant else repr(key) for tenant, key in part.orders
+        ]
+        after = part.next
+        if after is None:
+            break
+    if not found:
+        return Finding(Level.OK, "ordering keys", "none has stopped")
+    named = ", ".join(sorted(set(found))[:NAMED_KEYS]) + (
+        ", ..." if len(found) > NAMED_KEYS else ""
+    )
+    fact = f"{plural(len(set(found)), 'key')} with waiting jobs and nobody ahead of them: {named}"
+    todo = "a worker's pruning releases them within two minutes; without a worker: tenure tick"
+    return Finding(Level.WARNING, "ordering keys", fact, todo)
 
 
 def orphans(engine: Tenure) -> Iterator[Finding]:

@@ -355,9 +355,10 @@ class MigrationsPending(StoreError):
     code = "migrations_pending"
     retryable = False
 
-    def __init__(self, have: int, need: int) -> None:
+    def __init__(self, have: int, need: int, *, inside: bool = False) -> None:
+        why = " first (the schema cannot be changed beside your open transaction)" if inside else ""
         super().__init__(
-            f"the schema is at version {have} and this code needs {need}; run: tenure migrate"
+            f"the schema is at version {have} and this code needs {need}; run: tenure migrate{why}"
         )
 
 

@@ -186,6 +186,30 @@ class KeyStore(Protocol):
         ...
 
 
+OrderName = tuple[str, str]
+"""A tenant and an ordering key."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped:
+    """Ordering keys that have stopped, among the jobs looked at; `next` goes on behind those."""
+
+    orders: tuple[OrderName, ...] = ()
+    next: str | None = None
+
+
+class OrderStore(Protocol):
+    """Ordering keys with jobs that wait while nobody is ahead of them (8)."""
+
+    def stopped(self, limit: int, after: str | None = None) -> Stopped:
+        """Looks at so many held jobs, in the order of ids."""
+        ...
+
+    def release(self, order: OrderName) -> bool:
+        """Let the first of them run; False where somebody is ahead of it by now."""
+        ...
+
+
 class StepStore(Protocol):
     """Steps of a job that are done: kept over its retries, removed with it."""
 

@@ -22,7 +22,7 @@ from tenure.core.retention import Purged
 from tenure.core.settlement import Settlement
 from tenure.core.shard import Shard
 from tenure.core.shares import Weights
-from tenure.stores.beside import KeyStore, LockStore, QueueStore, RecordStore, StepStore
+from tenure.stores.beside import KeyStore, LockStore, OrderStore, QueueStore, RecordStore, StepStore
 from tenure.stores.wake import Wakes
 
 
@@ -295,6 +295,11 @@ class Parts(Protocol):
     @property
     def keys(self) -> KeyStore:
         """Names that count once."""
+        ...
+
+    @property
+    def orders(self) -> OrderStore:
+        """Ordering keys."""
         ...
 
     @property

@@ -243,6 +243,13 @@ def caller_refused(facts: Facts) -> Iterator[Sentence]:
     yield Sentence("warning", text, f"refused {how}")
 
 
+def orders_released(facts: Facts) -> Iterator[Sentence]:
+    """It should not happen, so it is said."""
+    keys = plural(facts["keys"], "ordering key")
+    text = f"{keys} had stopped: jobs waited with nobody ahead of them; the first of each runs now"
+    yield Sentence("warning", text)
+
+
 SENTENCES: dict[str, Telling] = {
     "worker.started": worker_started,
     "worker.stopping": worker_stopping,
@@ -259,6 +266,7 @@ SENTENCES: dict[str, Telling] = {
     "job.ended": job_ended,
     "job.overrun": job_overrun,
     "jobs.moved": jobs_moved,
+    "orders.released": orders_released,
     "queue.paused": queue_changed("paused"),
     "queue.resumed": queue_changed("resumed"),
     "schedule.paused": schedule_changed("paused"),

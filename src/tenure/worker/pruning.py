@@ -1,4 +1,5 @@
-"""Removes finished jobs whose time is over: one pruner per fleet, never in the way of a claim.
+"""Removes finished jobs whose time is over, and frees ordering keys that have stopped: one pruner
+per fleet, never in the way of a claim.
 
 The place that a walk has reached is a record in the store, so that the next pruner, or the next
 `tenure tick`, goes on from there.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tenure.core.budget import Budget
@@ -25,6 +26,10 @@ LEASE_SECONDS = 60.0
 SMALLEST_CHUNK = 10
 QUICK_SECONDS = 0.03
 SLOW_SECONDS = 0.1
+STOPPED_KEYS = "stopped keys"
+STOPPED_AGAIN = timedelta(minutes=1)
+HELD_AT_ONCE = 5_000
+HELD_PER_TURN = 20
 
 
 class Pruner:
@@ -53,6 +58,7 @@ class Pruner:
         self.behind = False
         if not self._hold():
             return 0
+        self._free_stopped_keys(budget)
         if not self._rules:  # no job goes, but the keys whose window is over
             self._purge(JobFilter(ids=()), self._app.store.now(), None, budget)
         removed = sum([self._follow(rule, budget) for rule in self._rules])
@@ -66,11 +72,30 @@ class Pruner:
         if held is not None:
             self._app.store.locks.release(held)
 
+    def _free_stopped_keys(self, budget: Budget) -> None:
+        """A walk over what is held, once a minute in the whole fleet, and a bounded part of it."""
+        orders, now = self._app.store.orders, self._app.store.now()
+        walk = self._recall(STOPPED_KEYS) or Walk(datetime.min.replace(tzinfo=UTC))
+        if now - walk.begun < STOPPED_AGAIN:
+            return
+        after, released = walk.after, 0
+        for _ in range(HELD_PER_TURN):
+            if self._must_end(budget):
+                break
+            found = orders.stopped(HELD_AT_ONCE, after)
+            released += sum([orders.release(order) for order in found.orders])
+            after = found.next
+            if after is None:
+                break
+        self._remember(STOPPED_KEYS, Walk(now, after))
+        if released:
+            self._app.signals.emit("orders.released", keys=released)
+
     def _follow(self, rule: Rule, budget: Budget) -> int:
         """A rule's walk, from where it stands."""
         now = self._app.store.now()
         before, where = now - rule.keep, JobFilter(states=rule.states)
-        known = self._recall(rule)
+        known = self._recall(rule.name)
         walk = resume(rule, known, now)
         further: Walk | None = walk
         removed = 0
@@ -81,7 +106,7 @@ class Pruner:
             further = onward(rule, walk, part, before)
         self.behind = self.behind or further is not None
         if (reached := further or walk) != known:
-            self._remember(rule, reached)
+            self._remember(rule.name, reached)
         return removed
 
     def _must_end(self, budget: Budget) -> bool:
@@ -112,15 +137,15 @@ class Pruner:
         self._sure_until = asked + LEASE_SECONDS / 3
         return self._held is not None
 
-    def _recall(self, rule: Rule) -> Walk | None:
-        found = self._app.store.records.find(PRUNING, rule.name)
+    def _recall(self, name: str) -> Walk | None:
+        found = self._app.store.records.find(PRUNING, name)
         if found is None:
             return None
         return Walk(datetime.fromisoformat(found.data["begun"]), found.data["after"])
 
-    def _remember(self, rule: Rule, walk: Walk) -> None:
+    def _remember(self, name: str, walk: Walk) -> None:
         data: dict[str, Any] = {"begun": walk.begun.isoformat(), "after": walk.after}
-        self._app.store.records.upsert(Record(collection=PRUNING, name=rule.name, data=data))
+        self._app.store.records.upsert(Record(collection=PRUNING, name=name, data=data))
 
 
 def fitting(limit: int, took: float, most: int) -> int:

@@ -27,13 +27,14 @@ WHERE id = :id
 
 -- name: promote_next
 -- each
--- The first that waits under this key, unless another is at the head or stands in the way.
+-- The first that waits under this key, unless another is at the head or stands in the way: as it is
+-- now, whatever the caller's snapshot says.
 SELECT j.id, j.queue, j.priority, j.tenant FROM tenure_jobs j FORCE INDEX (tenure_jobs_order)
 WHERE j.tenant = :tenant AND j.order_live = :ordering_key AND j.state = 0 AND j.hold & 1 = 1
     AND NOT EXISTS (SELECT 1 FROM tenure_jobs h FORCE INDEX (tenure_jobs_order)
         WHERE h.tenant = :tenant AND h.order_live = :ordering_key AND h.hold & 1 = 0
-            AND (h.state IN (0, 1) OR h.chained & 2 = 0))
-ORDER BY j.id LIMIT 1;
+            AND (h.state IN (0, 1) OR h.chained & 2 = 0) LOCK IN SHARE MODE)
+ORDER BY j.id LIMIT 1 FOR UPDATE;
 UPDATE tenure_jobs FORCE INDEX (PRIMARY) SET hold = hold - 1 WHERE id IN :ids AND hold & 1 = 1
 
 -- name: hold_behind
@@ -45,3 +46,21 @@ WHERE j.id IN :ids AND j.chained & 1 = 1 AND j.state = 0 AND j.hold & 1 = 0
             AND (h.state = 1 OR h.id < j.id OR (h.state = 0 AND h.id NOT IN :ids))
             AND (h.state IN (0, 1) OR h.chained & 2 = 0) AND h.id <> j.id);
 UPDATE tenure_jobs FORCE INDEX (PRIMARY) SET hold = hold | 1 WHERE id IN :ids
+
+-- name: held_edge
+-- The last of the next so many held jobs, and how many they are.
+SELECT max(id), count(*) FROM (
+    SELECT id FROM tenure_jobs FORCE INDEX (tenure_jobs_aside)
+    WHERE aside = 2 AND id > :after ORDER BY id LIMIT :limit
+) held
+
+-- name: stopped_orders
+-- Keys of these held jobs under which somebody waits for nobody: no other is at the head or stands in the way.
+SELECT k.tenant, k.ordering_key FROM (
+    SELECT DISTINCT tenant, ordering_key FROM tenure_jobs FORCE INDEX (tenure_jobs_aside)
+    WHERE aside = 2 AND id > :after AND id <= :edge AND hold & 1 = 1
+) k
+WHERE NOT EXISTS (SELECT 1 FROM tenure_jobs h FORCE INDEX (tenure_jobs_order)
+    WHERE h.tenant = k.tenant AND h.order_live = k.ordering_key AND h.hold & 1 = 0
+        AND (h.state IN (0, 1) OR h.chained & 2 = 0))
+ORDER BY k.tenant, k.ordering_key

@@ -8,12 +8,11 @@ it finds no further one.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -22,8 +21,9 @@ from pymysql.constants import SERVER_STATUS
 from pymysql.cursors import Cursor
 
 from tenure.core.errors import StoreError, UnsupportedDatabase
+from tenure.stores.mysql.schema import MysqlSchema
 from tenure.stores.mysql.trouble import trouble
-from tenure.stores.sql.dialect import Trouble
+from tenure.stores.sql.dialect import SchemaChanges, Trouble
 from tenure.stores.sql.queries import Queries, to_pyformat
 from tenure.stores.sql.statement import Batch, Row, Rows, Statement
 
@@ -72,6 +72,7 @@ class MysqlDialect:
     ) -> None:
         self.host, self.port, self.database = host, port, database
         self._user, self._password = user, password
+        self.schema: SchemaChanges = MysqlSchema(database)
         # Whoever names an authority wants it asked; PyMySQL alone would not.
         self._options: dict[str, Any] = {**options, "ssl_verify_cert": "ssl_ca" in options or None}
 
@@ -167,19 +168,6 @@ class MysqlDialect:
             "WHERE table_schema = DATABASE() AND table_name = %s"
         )
         return bool(_ask(connection, sql, (name,)))
-
-    @contextmanager
-    def schema_lock(self, connection: Any) -> Iterator[None]:
-        """A named lock, as DDL commits by itself; DDL waits five seconds for users of a table."""
-        digest = hashlib.blake2b(self.database.encode(), digest_size=16).hexdigest()
-        name = f"tenure_migrations:{digest}"
-        _ask(connection, "SET SESSION lock_wait_timeout = 5")
-        if _ask(connection, "SELECT GET_LOCK(%s, 30)", (name,)) != 1:
-            raise StoreError("another process has been migrating for 30 s; try again")
-        try:
-            yield
-        finally:
-            _ask(connection, "SELECT RELEASE_LOCK(%s)", (name,))
 
     def _rounds(self, statement: Statement, each: bool, found: Rows) -> Iterator[Mapping[str, Any]]:
         if statement.batch is None:

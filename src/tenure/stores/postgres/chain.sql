@@ -55,3 +55,22 @@ WHERE id = ANY(ARRAY(SELECT unnest(:ids::bigint[]))) AND chained & 1 = 1 AND sta
                 OR (h.state = 0 AND NOT h.id = ANY(:ids::bigint[])))
             AND (h.state IN (0, 1) OR h.chained & 2 = 0) AND h.id <> tenure_jobs.id)
 RETURNING id
+
+-- name: held_edge
+-- The last of the next so many held jobs, and how many they are.
+SELECT max(id), count(*) FROM (
+    SELECT id FROM tenure_jobs WHERE state = 0 AND hold <> 0 AND id > :after ORDER BY id LIMIT :limit
+) held
+
+-- name: stopped_orders
+-- Keys of these held jobs under which somebody waits for nobody: no other is at the head or stands in the way.
+SELECT k.tenant, k.ordering_key FROM (
+    SELECT DISTINCT tenant, ordering_key FROM tenure_jobs
+    WHERE state = 0 AND hold <> 0 AND id > :after AND id <= :edge AND hold & 1 = 1
+) k
+LEFT JOIN LATERAL (SELECT h.id FROM tenure_jobs h
+    WHERE h.tenant = k.tenant AND h.ordering_key = k.ordering_key AND h.ordering_key IS NOT NULL
+        AND h.state IN (0, 1, 3, 4) AND h.hold & 1 = 0 AND (h.state IN (0, 1) OR h.chained & 2 = 0)
+    LIMIT 1) h ON true
+WHERE h.id IS NULL
+ORDER BY k.tenant, k.ordering_key

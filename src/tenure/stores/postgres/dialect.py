@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import select
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import psycopg
@@ -17,14 +17,14 @@ from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from tenure.core.errors import StoreError, UnsupportedDatabase
 from tenure.stores.postgres.arrays import array, literals
-from tenure.stores.sql.dialect import Trouble
+from tenure.stores.postgres.schema import PostgresSchema
+from tenure.stores.sql.dialect import SchemaChanges, Trouble
 from tenure.stores.sql.queries import Queries, to_pyformat
 from tenure.stores.sql.statement import Rows, Statement
 
 OLDEST = 15
 LAST_WORD_MS = 100
 PLAN_SECONDS = 1.0
-MIGRATION_LOCK = 8_386_654_283_001_947_201
 
 # What the URL says wins. A server that died without a word is noticed within half a minute or so.
 DEFAULTS = {
@@ -78,6 +78,7 @@ class PostgresDialect:
 
     def __init__(self, url: str) -> None:
         self.url = url
+        self.schema: SchemaChanges = PostgresSchema(self.connect)
 
     def connect(self) -> Connection:
         """Autocommit: transactions begin and end where we say so."""
@@ -167,20 +168,6 @@ class PostgresDialect:
         with _cursor(connection) as cursor:
             cursor.execute("SELECT to_regclass(%s::text) IS NOT NULL", (name,))
             return bool(cursor.fetchone()[0])
-
-    @contextmanager
-    def schema_lock(self, connection: Any) -> Iterator[None]:
-        """One transaction for all; a migration does not queue for long in front of a table."""
-        self.begin(connection)
-        try:
-            _run(connection, "SET LOCAL lock_timeout = '60s'")
-            _run(connection, f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK:d})")
-            _run(connection, "SET LOCAL lock_timeout = '5s'")
-            yield
-        except BaseException:
-            self.rollback(connection)
-            raise
-        self.commit(connection)
 
 
 def _cursor(connection: Any) -> Any:

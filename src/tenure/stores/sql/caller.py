@@ -6,6 +6,7 @@ connection, a plain driver connection) and a small executor for it. Commit stays
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
@@ -63,6 +64,8 @@ def adopt(database: Database, tx: Any) -> Iterator[Executor]:
         raise OptionError(f"{type(tx).__name__} is asynchronous: await enqueue_async(..., tx=...)")
     connection = _driver_connection(tx)
     _check_driver(database, connection)
+    if database.before_adopting is not None:
+        database.before_adopting(connection, _inside_transaction(connection))
     executor = Transaction(database, connection)
     alone = _outside_transaction(connection)
     if alone:
@@ -135,6 +138,23 @@ def _outside_transaction(connection: Any) -> bool:
             return False
 
 
+def _inside_transaction(connection: Any) -> bool:
+    """Whether statements of the caller's are open on it, or a snapshot."""
+    match library(connection):
+        case "asyncpg":
+            return bool(connection.is_in_transaction())
+        case "psycopg":
+            return bool(connection.info.transaction_status.name != "IDLE")
+        case "psycopg2":
+            return bool(connection.info.transaction_status)
+        case "pymysql":
+            return bool(connection.server_status & 1)
+        case "sqlalchemy":
+            return bool(connection.in_transaction())
+        case _:
+            return bool(getattr(connection, "in_transaction", True))
+
+
 def committed_at_once(connection: Any) -> bool:
     """Whether what was run on it just now was a transaction of its own, and is over."""
     if library(connection) == "asyncpg":
@@ -145,6 +165,9 @@ def committed_at_once(connection: Any) -> bool:
 @asynccontextmanager
 async def adopt_async(database: Database, tx: Any) -> AsyncIterator[AsyncExecutor]:
     """An executor on an async connection; a plain one is used as it is."""
+    if database.before_adopting is not None and is_async(tx):
+        _check_async(database)
+        await asyncio.to_thread(database.before_adopting, tx, _inside_transaction(tx))
     match library(tx):
         case "asyncpg":
             async with _asyncpg_transaction(tx):

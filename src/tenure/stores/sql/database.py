@@ -97,6 +97,7 @@ class Database:
         self.clock = clock
         self.queries = Queries(read_sql(dialect.package), bound_clock=clock is not None)
         self.before_use: Callable[[Any], None] | None = None
+        self.before_adopting: Callable[[Any, bool], None] | None = None
         self.timed: Timed | None = None
         self._idle = Idle(dialect.close)
         _databases.add(self)

@@ -19,6 +19,48 @@ class Trouble(Enum):
     OTHER = "a real error"
 
 
+class SchemaStep(Protocol):
+    """One statement of a migration."""
+
+    @property
+    def sql(self) -> str:
+        """As the file has it."""
+        ...
+
+    @property
+    def due(self) -> bool:
+        """Whether nobody else has done it meanwhile."""
+        ...
+
+    def note(self) -> None:
+        """Write down that it is done."""
+        ...
+
+
+class SchemaChanges(Protocol):
+    """How migrations run on a database.
+
+    atomic: schema changes are part of a transaction, so a new schema is made in one.
+    """
+
+    atomic: bool
+
+    def locked(self, connection: Any) -> AbstractContextManager[None]:
+        """Keeps other migrators out, or lets them work together; never waits for ever."""
+        ...
+
+    def online(self, sql: str) -> str:
+        """A statement of a migration in the form that stops nobody, where there is one."""
+        ...
+
+    def change(self, connection: Any, step: SchemaStep) -> None:
+        """Run one statement of a migration on a database in use, and note it.
+
+        Both in one transaction, else so that running it again does no harm.
+        """
+        ...
+
+
 class Dialect(Protocol):
     """One database. Only this and the `.sql` files differ.
 
@@ -32,6 +74,7 @@ class Dialect(Protocol):
     single_writer: bool
     fused: bool
     loose: bool
+    schema: SchemaChanges
 
     def connect(self) -> Any:
         """A new connection in autocommit mode, set up for our use."""
@@ -87,8 +130,4 @@ class Dialect(Protocol):
 
     def has_table(self, connection: Any, name: str) -> bool:
         """Whether there is such a table."""
-        ...
-
-    def schema_lock(self, connection: Any) -> AbstractContextManager[None]:
-        """Keeps other migrators out; waits for other users of a table, but never for ever."""
         ...

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from tenure.core.clock import Clock, from_micros, seconds_to_micros
 from tenure.core.errors import CodeTooOld, MigrationsPending
 from tenure.core.job import Job
+from tenure.core.shares import Lane
 from tenure.stores.contract import Capability
 from tenure.stores.sql import rows
 from tenure.stores.sql.caller import adopt, is_async
@@ -22,6 +23,7 @@ from tenure.stores.sql.keys import SqlKeys
 from tenure.stores.sql.migrate import Migrations
 from tenure.stores.sql.side import SqlLocks, SqlQueues, SqlRecords, SqlSteps
 from tenure.stores.sql.statement import Plan, Statement
+from tenure.stores.sql.stopped import SqlOrders
 from tenure.stores.wake import Due, Wakes
 
 T = TypeVar("T")
@@ -47,10 +49,12 @@ class SqlStore:
         self.locks = SqlLocks(self.database)
         self.records = SqlRecords(self.database)
         self.keys = SqlKeys(self.database)
+        self.orders = SqlOrders(self.database, self._lanes_freed)
         self.steps = SqlSteps(self.database)
         self._auto_migrate = auto_migrate
         self._checked = False
         self.database.before_use = self._check
+        self.database.before_adopting = self._check_beside
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -115,24 +119,41 @@ class SqlStore:
         if not paused:
             self.wakes.tell(Due(frozenset([name])))
 
+    def _lanes_freed(self, lanes: Sequence[Lane]) -> None:
+        self.jobs.memories.revive(lanes)
+        self.wakes.tell(Due(frozenset(lane.queue for lane in lanes)))
+
     def _credit(self, tx: Transaction, held: float) -> None:
         """On a database with one writer nobody could renew meanwhile: that time does not count."""
         if not self.database.dialect.single_writer or held < NOTABLE_HOLD_SECONDS:
             return
         tx.run(Statement("credit_leases", {"held": seconds_to_micros(held)}))
 
-    def _check(self, connection: Any) -> None:
+    def _check(self, connection: Any, inside: bool = False) -> None:
         """Before the first use in this process: is this a database we know, with our schema?"""
         if self._checked:
             return
         self.database.dialect.check(connection)
         check_open(self.database, connection)
         have, serves = self.migrations.status(connection)
-        if have < self.migrations.latest and self._auto_migrate:
+        if have < self.migrations.latest and self._auto_migrate and not inside:
             self.migrations.apply()
             have, serves = self.migrations.status(connection)
         if self.migrations.latest < serves:
             raise CodeTooOld(self.migrations.latest, serves)
         if have < self.migrations.latest:
-            raise MigrationsPending(have, self.migrations.latest)
+            raise MigrationsPending(have, self.migrations.latest, inside=inside)
         self._checked = True
+        self.database.before_adopting = None
+
+    def _check_beside(self, theirs: Any, inside: bool) -> None:
+        """The same before the first use of a caller's connection, `inside` an open transaction.
+
+        By a connection of ours, as theirs may see the past. One writer has no room for ours beside
+        it, and its own view is the only one.
+        """
+        if inside and self.database.dialect.single_writer:
+            self._check(theirs, inside)
+            return
+        with self.database.raw_connection() as connection:
+            self._check(connection, inside)

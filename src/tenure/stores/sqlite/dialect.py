@@ -10,15 +10,16 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from tenure.core.errors import OutsideTransaction, StoreError, UnsupportedDatabase
-from tenure.stores.sql.dialect import Trouble
+from tenure.stores.sql.dialect import SchemaChanges, Trouble
 from tenure.stores.sql.queries import Queries
 from tenure.stores.sql.statement import Rows, Statement
 from tenure.stores.sqlite import wal
+from tenure.stores.sqlite.schema import SqliteSchema
 
 BUSY_SECONDS = 30.0
 OLDEST = (3, 38, 0)
@@ -88,6 +89,7 @@ class SqliteDialect:
     def __init__(self, path: str) -> None:
         self.path = path
         self.log = wal.Log(path)
+        self.schema: SchemaChanges = SqliteSchema(self)
 
     def connect(self) -> Connection:
         """WAL needs a real file on a local disk."""
@@ -202,17 +204,6 @@ class SqliteDialect:
         """Looks into the file's own catalogue."""
         sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
         return connection.execute(sql, (name,)).fetchone() is not None
-
-    @contextmanager
-    def schema_lock(self, connection: Any) -> Iterator[None]:
-        """The writer's own transaction is the lock, and undoes everything where it stops."""
-        self.begin(connection)
-        try:
-            yield
-        except BaseException:
-            self.rollback(connection)
-            raise
-        self.commit(connection)
 
     def _open_gate(self, connection: Any) -> None:
         held: Gate | None = getattr(connection, "gate", None)

@@ -2,5 +2,5 @@
 -- serves: 2
 
 ALTER TABLE tenure_jobs
-    ADD KEY /*M! IF NOT EXISTS */ tenure_jobs_of_tenant (tenant, id),
-    ADD KEY /*M! IF NOT EXISTS */ tenure_jobs_of_owner (owner, id);
+    ADD KEY tenure_jobs_of_tenant (tenant, id),
+    ADD KEY tenure_jobs_of_owner (owner, id);
