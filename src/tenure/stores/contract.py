@@ -84,6 +84,15 @@ class Claim:
     look_in: float | None = None
 
 
+class Written(NamedTuple):
+    """Settlements that were applied, and those that somebody else's transaction has locked: they
+    are unchanged and worth another try. What is in neither was refused.
+    """
+
+    applied: frozenset[str] = frozenset()
+    locked: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class Extension:
     """The answer to a heartbeat, by job id."""
@@ -200,8 +209,10 @@ class JobStore(Protocol):
         settlements: Sequence[Settlement],
         reports: Sequence[Report],
         request: ClaimRequest | None,
-    ) -> tuple[frozenset[str], Claim]:
-        """Report, settle, then claim, in one transaction where the store has them."""
+    ) -> tuple[Written, Claim]:
+        """Report, settle as `try_settle` does, then claim, in one transaction where the store has
+        them.
+        """
         ...
 
     def extend(self, leases: Sequence[Lease], seconds: float) -> Extension:
@@ -214,6 +225,13 @@ class JobStore(Protocol):
 
     def settle(self, settlements: Sequence[Settlement], tx: Any = None) -> frozenset[str]:
         """Writes only where the fence still matches; answers the ids that were applied (3, 6)."""
+        ...
+
+    def try_settle(self, settlements: Sequence[Settlement], *, careful: bool = False) -> Written:
+        """The same without waiting for locks of other transactions (18). `careful`: they are known
+        to be in the way of some. Raises ContentRefused where the store refuses what a row says;
+        whatever else it raises may be over at the next try.
+        """
         ...
 
     async def settle_async(self, settlements: Sequence[Settlement], tx: Any) -> frozenset[str]:

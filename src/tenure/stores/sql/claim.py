@@ -24,7 +24,7 @@ from tenure.stores.sql.free import Free, free_for
 from tenure.stores.sql.gaps import gaps
 from tenure.stores.sql.gates import Passed, find_parked, pass_gates
 from tenure.stores.sql.memory import BEFORE_ALL, Memory, Place
-from tenure.stores.sql.settle import settle
+from tenure.stores.sql.settle import PATIENCE_SECONDS, settle_now
 from tenure.stores.sql.statement import WAITED, Batch, Plan, Row, Rows, Statement
 from tenure.stores.sql.take import take, taken_values
 
@@ -102,9 +102,10 @@ def sweep(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Claim
     ended: Ended = []
     overdue = yield from _overdue(request, free, memory.lookout.back(began, queues))
     memory.lookout.looked_back(began, queues, quiet=not overdue)
-    taken = yield from _recover(request, free, ended, overdue)
+    calm = memory.lookout.is_calm(began)
+    taken = yield from _recover(request, free, ended, overdue, calm=calm)
     again = frozenset(str(row[0]) for row in taken)
-    yield from _expire(ended)
+    yield from _expire(ended, calm=calm)
     if free and request.kinds:
         yield from find_parked(request, memory)
         lanes = yield from _look(free.slots, memory)
@@ -200,12 +201,13 @@ def _overdue(request: ClaimRequest, free: Free, back: float) -> Plan[Rows]:
     return ours
 
 
-def _recover(request: ClaimRequest, free: Free, ended: Ended, overdue: Rows) -> Plan[Rows]:
+def _recover(
+    request: ClaimRequest, free: Free, ended: Ended, overdue: Rows, *, calm: bool
+) -> Plan[Rows]:
     """Jobs whose lease ran out: again at once and without backoff, or buried, or cancelled."""
     over = [_burial(row, _fate(row)) for row in overdue if _over(row)][:RECOVERED_AT_ONCE]
     if over:
-        yield from settle(over)
-        ended += [(end.lease.job_id, end.state, end.reason or "") for end in over]
+        yield from bury(over, ended, calm=calm)
     left = (row for row in overdue if not _over(row))
     fitting = (row for row in left if free.take(row[6], row[7], 1))
     again = list(islice(fitting, RECOVERED_AT_ONCE))  # what is not looked at keeps its slot free
@@ -215,6 +217,16 @@ def _recover(request: ClaimRequest, free: Free, ended: Ended, overdue: Rows) -> 
     yield Statement("add_history", batch=Batch(rows.HISTORY_COLUMNS, lines))
     values = {"ids": [row[0] for row in again], **taken_values(request)}
     return (yield Statement("claim_again", values))
+
+
+def bury(over: list[Settlement], ended: Ended, *, calm: bool) -> Plan[None]:
+    """The end of what has nothing left to try; what a lock is in the way of waits for a sweep."""
+    if calm:  # those that nobody waits for, in one step
+        tied = yield Statement("chained_jobs", {"ids": [int(end.lease.job_id) for end in over]})
+        left_alone = {str(row[0]) for row in tied}
+        over = [end for end in over if end.lease.job_id not in left_alone]
+    buried = (yield from settle_now(over, PATIENCE_SECONDS)).ids if over else ()
+    ended += [(e.lease.job_id, e.state, e.reason or "") for e in over if e.lease.job_id in buried]
 
 
 def _over(row: Row) -> bool:
@@ -242,7 +254,14 @@ def _crash(row: Row) -> Failure:
     return Failure(type="WorkerCrashed", message=message, code="worker_crashed")
 
 
-def _expire(ended: Ended) -> Plan[None]:
-    expired = yield Statement("expire_jobs", {"limit": EXPIRED_AT_ONCE})
-    yield from chain.let_go((yield from chain.ahead([row[0] for row in expired])))
-    ended += [(str(row[0]), State.CANCELED, "expired") for row in expired]
+def _expire(ended: Ended, *, calm: bool) -> Plan[None]:
+    """What somebody waits for only where that can be done without waiting for a lock."""
+    expired = [row[0] for row in (yield Statement("expire_jobs", {"limit": EXPIRED_AT_ONCE}))]
+    if not calm:
+        tied = yield Statement("expiring_tied", {"limit": EXPIRED_AT_ONCE})
+        if links := (yield from chain.ahead_now([row[0] for row in tied])):
+            ids = [link.id for link in links]
+            yield Statement("expire_tied", {"ids": ids})
+            yield from chain.let_go(links)
+            expired += ids
+    ended += [(str(number), State.CANCELED, "expired") for number in expired]

@@ -13,6 +13,10 @@ limit_key
 state = 1, attempt = attempt + 1, fence = fence + 1, lease_owner = :owner,
 lease_until = {now} + :lease, started_at = {now}, progress = NULL, progress_note = NULL
 
+-- fragment: as_expired
+-- What the end of a job writes that nobody began in time.
+state = 5, reason = 'expired', finished_at = {now}, fence = fence + 1
+
 -- fragment: counted
 -- A job of a limited kind is counted while it runs.
 limit_key = CASE WHEN limit_key IS NULL AND kind IN (SELECT value FROM json_each(:limited))
@@ -158,12 +162,24 @@ WHERE id IN (SELECT value FROM json_each(:ids)) AND state = 1
 RETURNING {claimed}
 
 -- name: expire_jobs
--- Not started in time: called off, bounded per claim.
-UPDATE tenure_jobs SET state = 5, reason = 'expired', finished_at = {now}, fence = fence + 1
+-- Not started in time, and nobody waits for it: called off, bounded per claim.
+UPDATE tenure_jobs SET {as_expired}
 WHERE id IN (SELECT id FROM tenure_jobs
     WHERE state = 0 AND expires_at IS NOT NULL AND started_at IS NULL AND expires_at <= {now}
+        AND chained = 0
     ORDER BY expires_at LIMIT :limit)
 RETURNING id
+
+-- name: expiring_tied
+-- Not started in time, and somebody waits for it.
+SELECT id FROM tenure_jobs
+WHERE state = 0 AND expires_at IS NOT NULL AND started_at IS NULL AND expires_at <= {now}
+    AND chained <> 0
+ORDER BY expires_at LIMIT :limit
+
+-- name: expire_tied
+-- Those of expiring_tied whose orders and dependents are ours, as everything is.
+UPDATE tenure_jobs SET {as_expired} WHERE id IN (SELECT value FROM json_each(:ids))
 
 -- name: claim_lanes
 -- each
@@ -247,11 +263,18 @@ INSERT INTO tenure_logs (job_id, fence, at, level, message)
 SELECT value ->> 0, value ->> 1, coalesce(value ->> 2, {now}), value ->> 3, value ->> 4
 FROM json_each(:rows) WHERE true ORDER BY key
 
+-- fragment: where_now
+-- Nobody else can have locked a row: the one writer is us.
+
+-- name: lock_free
+-- All of them: the one writer is us.
+SELECT id FROM tenure_jobs WHERE id IN (SELECT value FROM json_each(:ids))
+
 -- name: settle_done
 -- Successes without a result that nobody waits for, all under one fence. Only the present holder may settle.
 UPDATE tenure_jobs SET state = 2, finished_at = {now}, lease_until = NULL, reason = NULL, result = NULL
 WHERE id IN (SELECT value FROM json_each(:ids)) AND fence = :fence AND +state = 1
-    AND chained = 0
+    AND chained = 0 {where}
 RETURNING id
 
 -- name: settle_jobs
@@ -268,7 +291,7 @@ FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS state, valu
         value ->> 4 AS result, value ->> 5 AS reason, value ->> 6 AS refund, value ->> 7 AS snooze
     FROM json_each(:rows)) s
 WHERE tenure_jobs.id = s.id AND tenure_jobs.fence = s.fence AND +tenure_jobs.state = 1
-    AND (tenure_jobs.chained = 0 OR :tied = 1)
+    AND (tenure_jobs.chained = 0 OR :tied = 1) {where}
 RETURNING tenure_jobs.id
 
 -- name: add_history
