@@ -209,9 +209,14 @@ class JobStore(Protocol):
         settlements: Sequence[Settlement],
         reports: Sequence[Report],
         request: ClaimRequest | None,
+        *,
+        careful: bool = False,
     ) -> tuple[Written, Claim]:
-        """Report, settle as `try_settle` does, then claim, in one transaction where the store has
-        them.
+        """Report, settle, then claim, in one transaction where the store has them.
+
+        Settles without waiting for locks of other transactions (18). `careful`: some of them are
+        known to be in the way. Raises ContentRefused where the store refuses what a row says;
+        whatever else it raises may be over at the next try.
         """
         ...
 
@@ -225,13 +230,6 @@ class JobStore(Protocol):
 
     def settle(self, settlements: Sequence[Settlement], tx: Any = None) -> frozenset[str]:
         """Writes only where the fence still matches; answers the ids that were applied (3, 6)."""
-        ...
-
-    def try_settle(self, settlements: Sequence[Settlement], *, careful: bool = False) -> Written:
-        """The same without waiting for locks of other transactions (18). `careful`: they are known
-        to be in the way of some. Raises ContentRefused where the store refuses what a row says;
-        whatever else it raises may be over at the next try.
-        """
         ...
 
     async def settle_async(self, settlements: Sequence[Settlement], tx: Any) -> frozenset[str]:

@@ -169,7 +169,9 @@ class Settler:
             part, rest = batch[:size], batch[size:]
             try:
                 await self._report()
-                written = await self._in_thread(self._jobs.try_settle, part, careful=careful)
+                written, _ = await self._in_thread(
+                    self._jobs.exchange, part, [], None, careful=careful
+                )
             except Exception as error:
                 self._complain(error, part)
                 if len(part) > 1:

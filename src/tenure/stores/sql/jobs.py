@@ -170,8 +170,12 @@ class SqlJobs:
         settlements: Sequence[Settlement],
         reports: Sequence[Report],
         request: ClaimRequest | None,
+        *,
+        careful: bool = False,
     ) -> tuple[Written, Claim]:
         """Settle what is done, then claim what is next, in one transaction."""
+        if request is None and not reports:
+            return self._settle_now(settlements, careful=careful), Claim()
         memory = None if request is None else self.memories.of(request.owner, request.kinds)
         plan = partial(settle_and_claim, settlements, reports, request, memory, self._database)
         if memory is None or settlements:
@@ -205,7 +209,7 @@ class SqlJobs:
             return ids
         return self._settled(self._database.run(partial(settle.settle, rest))) | ids
 
-    def try_settle(self, settlements: Sequence[Settlement], *, careful: bool = False) -> Written:
+    def _settle_now(self, settlements: Sequence[Settlement], *, careful: bool) -> Written:
         """The end of runs, as far as nobody else's transaction is in the way."""
         done: set[int] = set()
         if self._database.dialect.loose and not careful:
