@@ -186,8 +186,7 @@ class Settler:
                 batch, size, pause = rest, size * 2, FIRST_PAUSE
 
     def _complain(self, error: Exception, part: list[Settlement]) -> None:
-        if not isinstance(error, ContentRefused):  # some of it may have been written
-            self._unsure.update(item.lease for item in part)
+        self._unsure.update(item.lease for item in part)  # some of it may have been written
         if isinstance(error, StoreUnavailable):
             self._signals.emit("store.unavailable", error=error, step="settle")
         else:
@@ -200,6 +199,7 @@ class Settler:
             return []
         if item.entry == "unsettled":  # its lease will run out, and history tells why
             self._aside.drop([item])
+            self._unsure.discard(item.lease)
             self.settled(item.lease.job_id, item.lease.fence)
             return []
         failure = Failure.of(error.__cause__ or error)
