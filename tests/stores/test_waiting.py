@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import TypeVar
 
 import pytest
 
-from tenure.core.job import State
+from tenure.core.job import NewJob, State
 from tenure.core.settlement import Settlement
-from tenure.stores.contract import ClaimRequest, Extension, LogLine, Report
+from tenure.stores.contract import ClaimRequest, Extension, LogLine, Report, Written
 from tenure.stores.sql.store import SqlStore
 from tenure.testing.conformance.steps import (
     OOPS,
@@ -27,6 +28,7 @@ from tests.stores.test_caller import connect
 
 T = TypeVar("T")
 SERVERS = pytest.mark.parametrize("dialect", ["postgres", "mysql"], indirect=True)
+MYSQL = pytest.mark.parametrize("dialect", ["mysql"], indirect=True)
 SQLITE = pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
 pytestmark = pytest.mark.parametrize("clock", ["real_clock"], indirect=True)
 ANALYZE = {"postgres": "ANALYZE tenure_jobs", "mysql": "ANALYZE TABLE tenure_jobs"}
@@ -109,3 +111,40 @@ def test_a_file_that_was_kept_for_long_costs_nobody_a_lease(
         assert claiming.result().jobs == []
     assert store.jobs.extend([job.lease], 0.1) == Extension()
     claim_until(store, lambda: job_of(store, job.id).fence == 2)
+
+
+@SERVERS
+def test_an_exchange_settles_what_nobody_else_has_locked(store: SqlStore) -> None:
+    add_jobs(store, 3)
+    kept, free, stale = claim_all(store)
+    assert store.jobs.settle([Settlement(lease=stale.lease, state=State.SUCCEEDED)])
+    items = [Settlement(lease=job.lease, state=State.SUCCEEDED) for job in (kept, free, stale)]
+    with store.transaction() as tx:
+        store.jobs.add([NewJob(kind="work", after=(kept.id,))], tx=tx)
+
+        written, _ = without_waiting(lambda: store.jobs.exchange(items, [], None))
+        assert written == Written(frozenset([free.id]), frozenset([kept.id]))
+        again, _ = without_waiting(lambda: store.jobs.exchange(items[:1], [], None, careful=True))
+        assert again == Written(locked=frozenset([kept.id]))
+
+    assert store.jobs.exchange(items[:1], [], None, careful=True)[0].applied == {kept.id}
+    assert [job.state for job in map(partial(job_of, store), (kept.id, free.id))] == [
+        State.SUCCEEDED
+    ] * 2
+
+
+@MYSQL
+def test_a_settlement_that_is_locked_does_not_delay_the_claim_that_carries_it(
+    store: SqlStore,
+) -> None:
+    job = start_job(store, ordering_key="k")
+    add_jobs(store, 2)
+    request = ClaimRequest(owner="w", kinds=["work"], slots={"default": 10}, lease_seconds=60)
+    done = Settlement(lease=job.lease, state=State.SUCCEEDED)
+    with store.transaction() as tx:
+        store.jobs.add([NewJob(kind="work", ordering_key="k")], tx=tx)
+
+        written, claim = without_waiting(lambda: store.jobs.exchange([done], [], request))
+
+    assert written == Written(locked=frozenset([job.id]))
+    assert len(claim.jobs) == 2

@@ -1,4 +1,7 @@
-"""Schedules start on time: no back-off, no busy pool and no full queue makes them late."""
+"""Schedules start on time: no back-off, no busy pool and no full queue makes them late.
+
+Retries of less than a second do so as well.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import asyncio
 import threading
 from typing import Any
 
-from tenure import RunningJob, Tenure, Worker
+from tenure import Exponential, RunningJob, Settings, Snooze, State, Tenure, Worker
 from tenure.core.filter import JobFilter
 from tenure.worker.settings import WorkerSettings
 from tests.support.until import until
@@ -116,3 +119,36 @@ def test_a_job_of_a_slot_belongs_to_the_tick_that_fired_it(app: Tenure) -> None:
     report = Worker(app).tick()
 
     assert [one.processed for one in report.runners if one.name in ("schedules", "jobs")] == [1, 1]
+
+
+def test_a_short_retry_does_not_wait_for_the_poll(database_url: str) -> None:
+    app = Tenure(database_url, settings=Settings(poll_seconds=60))
+    runs: list[int] = []
+
+    @app.job("flaky", retry=Exponential(base=0.1, cap=0.1, jitter=False, attempts=8))
+    async def flaky(job: RunningJob) -> None:
+        runs.append(job.attempt)
+        raise ValueError
+
+    with Worker(app):
+        job = app.wait(app.enqueue("flaky"), 20)
+
+    assert (job.state, runs) == (State.DEAD, list(range(1, 9)))
+    app.close()
+
+
+def test_a_short_snooze_does_not_wait_for_the_poll(database_url: str) -> None:
+    app = Tenure(database_url, settings=Settings(poll_seconds=60))
+    runs: list[int] = []
+
+    @app.job("early")
+    def early(job: RunningJob) -> None:
+        runs.append(job.attempt)
+        if len(runs) < 8:
+            raise Snooze(0.1)
+
+    with Worker(app):
+        assert app.wait(app.enqueue("early"), 20).state is State.SUCCEEDED
+
+    assert len(runs) == 8
+    app.close()

@@ -34,8 +34,10 @@ TenureError
 ├── TransferStopped                tenure move came to a row that the target does not take
 ├── TransferDiffers                tenure move: the two databases are not the same afterwards
 └── StoreError                     the database
-    ├── StoreUnavailable           cannot connect, or the connection broke (retryable)
-    ├── CommitUnknown              the connection broke at COMMIT: it may have happened
+    ├── StoreUnavailable           cannot connect, the connection broke, or not now (retryable)
+    │   ├── CommitUnknown          the connection broke at COMMIT: it may have happened
+    │   └── StoreBusy              locks or conflicts of other transactions were in the way
+    ├── ContentRefused             the database refuses a row for what is in it
     ├── UnsupportedDatabase        older than supported
     ├── MigrationsPending          the schema is older than this code
     ├── CodeTooOld                 the schema no longer serves this code
@@ -331,7 +333,7 @@ class StoreError(TenureError):
 
 
 class StoreUnavailable(StoreError):
-    """The database cannot be reached, or the connection broke."""
+    """The database cannot be reached, the connection broke, or it cannot do this now."""
 
     code = "store_unavailable"
 
@@ -340,6 +342,19 @@ class CommitUnknown(StoreUnavailable):
     """The connection broke as the change was made: it may or may not have happened."""
 
     code = "commit_unknown"
+
+
+class StoreBusy(StoreUnavailable):
+    """Other transactions were in the way for too long; nothing was written."""
+
+    code = "store_busy"
+
+
+class ContentRefused(StoreError):
+    """The database refuses a row for what is in it: trying again would not help."""
+
+    code = "content_refused"
+    retryable = False
 
 
 class UnsupportedDatabase(StoreError):

@@ -86,6 +86,15 @@ class Claim:
     look_in: float | None = None
 
 
+class Written(NamedTuple):
+    """Settlements that were applied, and those that somebody else's transaction has locked: they
+    are unchanged and worth another try. What is in neither was refused.
+    """
+
+    applied: frozenset[str] = frozenset()
+    locked: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class Extension:
     """The answer to a heartbeat, by job id."""
@@ -207,8 +216,15 @@ class JobStore(Protocol):
         settlements: Sequence[Settlement],
         reports: Sequence[Report],
         request: ClaimRequest | None,
-    ) -> tuple[frozenset[str], Claim]:
-        """Report, settle, then claim, in one transaction where the store has them."""
+        *,
+        careful: bool = False,
+    ) -> tuple[Written, Claim]:
+        """Report, settle, then claim, in one transaction where the store has them.
+
+        Settles without waiting for locks of other transactions (18). `careful`: some of them are
+        known to be in the way. Raises ContentRefused where the store refuses what a row says;
+        whatever else it raises may be over at the next try.
+        """
         ...
 
     def extend(self, leases: Sequence[Lease], seconds: float) -> Extension:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tenure.core.budget import Budget
 from tenure.core.errors import StoreUnavailable
-from tenure.core.job import Job, State
+from tenure.core.job import Job
 from tenure.core.lease import ClaimedJob
 from tenure.core.limits import Limits
 from tenure.core.outcome import Ending, Raised, Released, Returned
@@ -35,14 +35,14 @@ from tenure.worker.threads import Threads
 STOP_GRACE = 1.0
 LOOK_AGAIN = 0.5
 SOON = 60.0
+DUE_MARGIN = 0.002
 CARRY_SECONDS = 0.005
 MOST_UNSETTLED = 5_000
 UPKEEP_SECONDS = 1.0
-QUEUED = State.QUEUED
 
 
 class Pipeline:
-    """Claims, runs and settles on one event loop; the store is called from two threads."""
+    """Claims, runs and settles on one event loop; the store is called from three threads."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Pipeline:
         self.only: Collection[str] | None = scope.kinds
         self._slots = slots
         self._loop = asyncio.get_running_loop()
-        self._store_threads = Threads(2, "tenure-store")
+        self._store_threads = Threads(3, "tenure-store")
         self._in_thread = self._store_threads.submit
         self._threads = Threads(slots.total)
         self._processes = Processes(Threads(slots.total, "tenure-process"))
@@ -71,6 +71,7 @@ class Pipeline:
         self._settler = Settler(app.store.jobs, app.signals, self._in_thread)
         self._settler.carried = app.store.fused
         self._settler.settled = self._forget
+        self._settler.requeued = self._requeued
         self._settler.quiet = self._changed.set
         self._settler.ended = app.store.wakes.endings.finished
         places = {RunsIn.THREAD: self._in_handler_thread, RunsIn.PROCESS: self._processes.run}
@@ -121,7 +122,7 @@ class Pipeline:
         while not budget.spent and not self.stopping:
             self._changed.clear()  # before looking, so that no change after the look is missed
             room = {} if self._serving.alone else self._slots.room(budget.items_left)
-            if not room or self._settler.backlog > MOST_UNSETTLED:
+            if not room or self._settler.unwritten > MOST_UNSETTLED:
                 await self._without_claim(budget)
                 await self._keep_up()
                 continue
@@ -369,11 +370,14 @@ class Pipeline:
         else:
             settlement = _decided(current, ending)
             self._settler.put(settlement, current.job.take_news())
-            if settlement.state is QUEUED and settlement.delay_seconds < SOON:
-                self._loop.call_later(settlement.delay_seconds, self._changed.set)
         if current.span is not None:
             current.span.end(settlement)
         self._changed.set()
+
+    def _requeued(self, queue: str, seconds: float) -> None:
+        """Written, so that its time is counted from now: look when it is due, and just for it."""
+        if seconds < SOON:
+            self._loop.call_later(seconds + DUE_MARGIN, self.alarm.heard, (queue,))
 
     def _tell(self, current: Run, reason: str) -> None:
         """From the heartbeat's thread."""

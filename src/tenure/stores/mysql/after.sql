@@ -18,6 +18,12 @@ STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = a.waits_for
 WHERE a.waits_for IN :ids AND j.state >= 2
 ORDER BY a.job_id, a.waits_for LOCK IN SHARE MODE
 
+-- name: waiting_for
+-- Who waits for these jobs, which have not ended yet.
+SELECT a.job_id, a.waits_for FROM tenure_after a FORCE INDEX (PRIMARY)
+STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = a.job_id
+WHERE a.waits_for IN :ids
+
 -- name: lock_dependents
 -- The last one that they wait for sets them free, so those are decided on one at a time.
 SELECT id FROM tenure_jobs FORCE INDEX (PRIMARY) WHERE id IN :ids ORDER BY id FOR UPDATE

@@ -11,6 +11,15 @@ WHERE id IN :ids AND chained <> 0
 INSERT INTO tenure_order_locks (bucket) VALUES (:bucket)
 ON DUPLICATE KEY UPDATE bucket = tenure_order_locks.bucket
 
+-- name: try_orders
+-- The same for those of these keys that nobody else has locked; without waiting for the others.
+SELECT bucket FROM tenure_order_locks FORCE INDEX (PRIMARY)
+WHERE bucket IN :ids ORDER BY bucket FOR UPDATE SKIP LOCKED
+
+-- name: known_orders
+-- Locks that are there, whoever has them.
+SELECT bucket FROM tenure_order_locks FORCE INDEX (PRIMARY) WHERE bucket IN :ids
+
 -- name: busy_orders
 -- each
 -- Whether somebody waits, runs, or stands in the way under this key because it failed: as it is

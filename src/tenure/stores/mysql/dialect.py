@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 import pymysql
-from pymysql.constants import SERVER_STATUS
+from pymysql.constants import CR, SERVER_STATUS
 from pymysql.cursors import Cursor
 
 from tenure.core.errors import StoreError, UnsupportedDatabase
@@ -38,10 +38,12 @@ MOMENT = "moment"
 # The smallest usual max_allowed_packet is 16 MB, and quoting may double what is sent.
 STATEMENT_BYTES = 4_000_000
 
+LOCK_SECONDS = 20
+
 # Long lists of ids stay lists: MariaDB would turn them into a sub-select and lock the whole table.
 SETTINGS = (
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-    "SET time_zone = '+00:00', innodb_lock_wait_timeout = 20, "
+    f"SET time_zone = '+00:00', innodb_lock_wait_timeout = {LOCK_SECONDS}, "
     "sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION' "
     "/*M! , in_predicate_conversion_threshold = 0 */",
 )
@@ -78,6 +80,15 @@ class MysqlDialect:
 
     def connect(self) -> Any:
         """Autocommit: transactions begin and end where we say so."""
+        try:
+            connection = self._connected()
+        except OSError as error:  # named here, as handlers raise errors of that sort too
+            raise pymysql.OperationalError(CR.CR_CONN_HOST_ERROR, str(error)) from error
+        for setting in SETTINGS:
+            _ask(connection, setting)
+        return connection
+
+    def _connected(self) -> Any:
         connection = pymysql.connect(
             host=self.host,
             port=self.port,
@@ -91,15 +102,19 @@ class MysqlDialect:
             **self._options,
         )
         connection.connect(_socket(self.host, self.port))
-        for setting in SETTINGS:
-            _ask(connection, setting)
         return connection
 
     def listen_first(self, connection: Any) -> None:
         """Nothing: each transaction begins with a word to the server."""
 
-    def begin(self, connection: Any) -> None:
-        """Named, because SET autocommit = 0 would begin at a moment of its own."""
+    def begin(self, connection: Any, patience: float | None = None) -> None:
+        """Named, because SET autocommit = 0 would begin at a moment of its own. Patience counts in
+        seconds here, and none at all makes MariaDB fail at SKIP LOCKED (error 1180).
+        """
+        seconds = LOCK_SECONDS if patience is None else max(1, round(patience))
+        if seconds != getattr(connection, "lock_seconds", LOCK_SECONDS):
+            _ask(connection, f"SET SESSION innodb_lock_wait_timeout = {seconds:d}")
+            connection.lock_seconds = seconds
         connection.begin()
 
     def ended(self, connection: Any) -> bool:
@@ -204,7 +219,7 @@ def _run(cursor: Cursor, steps: Sequence[str], values: Mapping[str, Any]) -> Row
     found: Rows = []
     for each in steps:
         step = to_pyformat(each)
-        if IDS in step and not any(ids or ()):
+        if IDS in step and all(one is None for one in ids or ()):
             continue
         if step.startswith(AGAIN_MARK):
             found += _go_on(cursor, step, values, found)

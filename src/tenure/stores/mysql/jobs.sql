@@ -29,6 +29,10 @@ state = 1, attempt = attempt + 1, fence = fence + 1, lease_owner = :owner,
 lease_until = :moment + :lease, started_at = :moment, progress = NULL, progress_note = NULL,
 standing = {standing_claimed}
 
+-- fragment: as_expired
+-- What the end of a job writes that nobody began in time.
+state = 5, reason = 'expired', finished_at = {now}, fence = fence + 1
+
 -- fragment: counted
 -- A job of a limited kind is counted while it runs.
 limit_key = CASE WHEN limit_key IS NULL AND kind IN :limited THEN kind ELSE limit_key END
@@ -173,12 +177,21 @@ SET j.started_at = CASE WHEN r.standing = 1 AND j.attempt <= 1 THEN NULL ELSE j.
     j.crashes = j.crashes + r.crash, j.standing = r.standing, j.lease_until = NULL
 
 -- name: expire_jobs
--- Not started in time: called off, bounded per claim.
+-- Not started in time, and nobody waits for it: called off, bounded per claim.
 SELECT id FROM tenure_jobs FORCE INDEX (tenure_jobs_expiring)
-WHERE expiring_at <= {now} ORDER BY expiring_at LIMIT :limit FOR UPDATE SKIP LOCKED;
-UPDATE tenure_jobs FORCE INDEX (PRIMARY)
-SET state = 5, reason = 'expired', finished_at = {now}, fence = fence + 1
-WHERE id IN :ids
+WHERE expiring_at <= {now} AND chained = 0
+ORDER BY expiring_at LIMIT :limit FOR UPDATE SKIP LOCKED;
+UPDATE tenure_jobs FORCE INDEX (PRIMARY) SET {as_expired} WHERE id IN :ids
+
+-- name: expiring_tied
+-- Not started in time, and somebody waits for it.
+SELECT id FROM tenure_jobs FORCE INDEX (tenure_jobs_expiring)
+WHERE expiring_at <= {now} AND chained <> 0
+ORDER BY expiring_at LIMIT :limit FOR UPDATE SKIP LOCKED
+
+-- name: expire_tied
+-- Those of expiring_tied whose orders and dependents we have locked.
+UPDATE tenure_jobs FORCE INDEX (PRIMARY) SET {as_expired} WHERE id IN :ids
 
 -- name: claim_lanes
 -- each
@@ -294,12 +307,20 @@ FROM JSON_TABLE(:rows, '$[*]' COLUMNS (place FOR ORDINALITY, id BIGINT PATH '$.i
     message LONGTEXT PATH '$.message')) r
 ORDER BY r.place
 
+-- fragment: where_now
+-- Rows that somebody has locked are left for later.
+SKIP LOCKED
+
+-- name: lock_free
+-- Those of these jobs that nobody else has locked: ours until the end of the transaction.
+SELECT id FROM tenure_jobs FORCE INDEX (PRIMARY) WHERE id IN :ids ORDER BY id FOR UPDATE SKIP LOCKED
+
 -- name: settle_done
 -- Successes without a result that nobody waits for, all under one fence. Only the present holder may settle. One that
 -- somebody waits for is found without a lock: its order is to be locked before it.
 SELECT id FROM tenure_jobs FORCE INDEX (PRIMARY) WHERE id IN :ids AND chained = 0;
 SELECT id FROM tenure_jobs FORCE INDEX (PRIMARY)
-WHERE id IN :ids AND fence = :fence AND state = 1 AND chained = 0 FOR UPDATE;
+WHERE id IN :ids AND fence = :fence AND state = 1 AND chained = 0 FOR UPDATE {where};
 UPDATE tenure_jobs FORCE INDEX (PRIMARY)
 SET state = 2, finished_at = {now}, lease_until = NULL, reason = NULL, result = NULL
 WHERE id IN :ids
@@ -310,7 +331,7 @@ WHERE id IN :ids
 SELECT j.id, j.queue, j.priority, j.tenant
 FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence')) r
 STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
-WHERE j.fence = r.fence AND j.state = 1 AND j.cancel_requested = 0 FOR UPDATE;
+WHERE j.fence = r.fence AND j.state = 1 AND j.cancel_requested = 0 FOR UPDATE SKIP LOCKED;
 UPDATE tenure_jobs FORCE INDEX (PRIMARY)
 SET started_at = CASE WHEN attempt > 1 THEN started_at END, state = 0, attempt = attempt - 1,
     lease_until = NULL, standing = CASE WHEN standing >= 2 THEN 2 ELSE 0 END
@@ -326,7 +347,7 @@ SELECT j.id FROM (
     STRAIGHT_JOIN tenure_jobs c FORCE INDEX (PRIMARY) ON c.id = r.id
     WHERE c.chained = 0 OR :tied = 1 ORDER BY c.id LIMIT 1000000
 ) r STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
-WHERE j.fence = r.fence AND j.state = 1 AND (j.chained = 0 OR :tied = 1) FOR UPDATE;
+WHERE j.fence = r.fence AND j.state = 1 AND (j.chained = 0 OR :tied = 1) FOR UPDATE {where};
 UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence',
     state INT PATH '$.state', delay BIGINT PATH '$.delay', result LONGTEXT PATH '$.result',
     reason LONGTEXT PATH '$.reason', refund INT PATH '$.refund', snooze INT PATH '$.snooze',

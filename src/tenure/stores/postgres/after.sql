@@ -17,6 +17,11 @@ FROM tenure_after a JOIN tenure_jobs j ON j.id = a.waits_for
 WHERE a.waits_for = ANY(ARRAY(SELECT unnest(:ids::bigint[]))) AND j.state + 0 >= 2
 ORDER BY a.job_id, a.waits_for
 
+-- name: waiting_for
+-- Who waits for these jobs, which have not ended yet.
+SELECT a.job_id, a.waits_for FROM tenure_after a JOIN tenure_jobs j ON j.id = a.job_id
+WHERE a.waits_for = ANY(ARRAY(SELECT unnest(:ids::bigint[])))
+
 -- name: lock_dependents
 -- The last one that they wait for sets them free, so those are decided on one at a time. Written,
 -- not only locked: a caller whose snapshot is older must fail rather than overlook who went before.

@@ -12,6 +12,17 @@ INSERT INTO tenure_order_locks (bucket)
 SELECT bucket FROM unnest(:bucket::int[]) AS r (bucket) ORDER BY bucket
 ON CONFLICT (bucket) DO UPDATE SET bucket = excluded.bucket
 
+-- name: try_orders
+-- The same for those of these keys that nobody else has locked; without waiting for the others.
+UPDATE tenure_order_locks SET bucket = bucket WHERE bucket = ANY(ARRAY(
+    SELECT bucket FROM tenure_order_locks WHERE bucket = ANY(:ids::int[])
+    ORDER BY bucket FOR UPDATE SKIP LOCKED))
+RETURNING bucket
+
+-- name: known_orders
+-- Locks that are there, whoever has them.
+SELECT bucket FROM tenure_order_locks WHERE bucket = ANY(:ids::int[])
+
 -- name: busy_orders
 -- Keys under which somebody waits, runs, or stands in the way because it failed.
 SELECT r.tenant, r.ordering_key

@@ -18,6 +18,7 @@ from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from tenure.core.errors import StoreError, UnsupportedDatabase
 from tenure.stores.postgres.arrays import array, literals
 from tenure.stores.postgres.schema import PostgresSchema
+from tenure.stores.postgres.trouble import trouble
 from tenure.stores.sql.dialect import SchemaChanges, Trouble
 from tenure.stores.sql.queries import Queries, to_pyformat
 from tenure.stores.sql.statement import Rows, Statement
@@ -25,6 +26,7 @@ from tenure.stores.sql.statement import Rows, Statement
 OLDEST = 15
 LAST_WORD_MS = 100
 PLAN_SECONDS = 1.0
+BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
 # What the URL says wins. A server that died without a word is noticed within half a minute or so.
 DEFAULTS = {
@@ -36,14 +38,6 @@ DEFAULTS = {
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
 }
-
-# 23505: between our look at a unique key and our write somebody else took it; looking again helps.
-AGAIN = frozenset({"40001", "40P01", "55P03", "23505"})
-
-# Besides lost connections (class 08): a server that stops, starts, is full or, after a failover,
-# only reads. Another connection finds the right one.
-LOST = frozenset({"57P01", "57P02", "57P03", "57P05", "53300", "25006", "25P03"})
-
 
 # Plain inserts: there is one way to do them, however the tables grow.
 READS_NOTHING = frozenset({"add_job", "add_like_jobs", "add_jobs"})
@@ -96,9 +90,13 @@ class PostgresDialect:
             if ear.poll(LAST_WORD_MS):  # it has spoken unasked: a farewell is followed by the end
                 connection.pgconn.consume_input()
 
-    def begin(self, connection: Any) -> None:
+    def begin(self, connection: Any, patience: float | None = None) -> None:
         """Named, because a server's default may be stricter and would refuse ordinary races."""
-        _run(connection, "BEGIN ISOLATION LEVEL READ COMMITTED")
+        if patience is None:
+            _run(connection, BEGIN)
+        else:  # in one message, which cannot be prepared
+            words = f"{BEGIN}; SET LOCAL lock_timeout = {max(1, round(patience * 1000))}"
+            connection.execute(words, prepare=False)
 
     def ended(self, connection: Any) -> bool:
         """Never: schema changes are part of a transaction here."""
@@ -143,16 +141,8 @@ class PostgresDialect:
         return {**statement.values, **dict(arrays)}
 
     def trouble(self, error: BaseException) -> Trouble:
-        """By SQLSTATE; an operational error without one comes from the network."""
-        if not isinstance(error, psycopg.Error):
-            return Trouble.OTHER
-        code = error.sqlstate
-        if code is None:
-            network = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-            return Trouble.LOST if network else Trouble.OTHER
-        if code in AGAIN:
-            return Trouble.AGAIN
-        return Trouble.LOST if code in LOST or code.startswith("08") else Trouble.OTHER
+        """By SQLSTATE."""
+        return trouble(error)
 
     def version(self, connection: Any) -> str:
         """The server's version."""

@@ -20,6 +20,10 @@ lease_until = {now} + :lease::bigint, started_at = {now}, progress = NULL, progr
 standing = CASE WHEN standing >= 2 THEN 2
     WHEN standing = 0 AND queue = ANY(:reserving::text[]) THEN 1 ELSE 0 END
 
+-- fragment: as_expired
+-- What the end of a job writes that nobody began in time.
+state = 5, reason = 'expired', finished_at = {now}, fence = fence + 1
+
 -- fragment: counted
 -- A job of a limited kind is counted while it runs.
 limit_key = CASE WHEN limit_key IS NULL AND kind = ANY(:limited::text[]) THEN kind ELSE limit_key END
@@ -211,12 +215,24 @@ FROM unnest(:id::bigint[], :refund::int[], :counted::int[], :crash::int[], :stan
 WHERE j.id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) AND j.id = r.id AND j.state + 0 = 1
 
 -- name: expire_jobs
--- Not started in time: called off, bounded per claim.
-UPDATE tenure_jobs SET state = 5, reason = 'expired', finished_at = {now}, fence = fence + 1
+-- Not started in time, and nobody waits for it: called off, bounded per claim.
+UPDATE tenure_jobs SET {as_expired}
 WHERE id = ANY(ARRAY(SELECT id FROM tenure_jobs
     WHERE state = 0 AND expires_at IS NOT NULL AND started_at IS NULL AND expires_at <= {now}
+        AND chained = 0
     ORDER BY expires_at LIMIT :limit::bigint FOR UPDATE SKIP LOCKED))
 RETURNING id
+
+-- name: expiring_tied
+-- Not started in time, and somebody waits for it.
+SELECT id FROM tenure_jobs
+WHERE state = 0 AND expires_at IS NOT NULL AND started_at IS NULL AND expires_at <= {now}
+    AND chained <> 0
+ORDER BY expires_at LIMIT :limit::bigint FOR UPDATE SKIP LOCKED
+
+-- name: expire_tied
+-- Those of expiring_tied whose orders and dependents we have locked.
+UPDATE tenure_jobs SET {as_expired} WHERE id = ANY(ARRAY(SELECT unnest(:ids::bigint[])))
 
 -- name: claim_lanes
 -- The lanes of each queue behind a place, by jumping through the due index from one lane to the
@@ -338,13 +354,23 @@ FROM unnest(:id::bigint[], :fence::bigint[], :at::bigint[], :level::text[], :mes
     WITH ORDINALITY AS r (id, fence, at, level, message, place)
 ORDER BY r.place
 
+-- fragment: where_now
+-- Wait no longer than this for a row that somebody has locked. Set in the statement itself, read before its rows: it
+-- costs no round trip, and ends with the transaction.
+AND (SELECT set_config('lock_timeout', :patience::text, true)) IS NOT NULL
+
+-- name: lock_free
+-- Those of these jobs that nobody else has locked: ours until the end of the transaction.
+SELECT id FROM tenure_jobs WHERE id = ANY(ARRAY(SELECT unnest(:ids::bigint[])))
+ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+
 -- name: settle_done
 -- Successes without a result that nobody waits for, all under one fence. Only the present holder may settle. The ids in a
 -- sub-select and `state + 0` keep the planner on the primary key, whatever the statistics say.
 UPDATE tenure_jobs SET state = 2, finished_at = {now}, lease_until = NULL, reason = NULL,
     result = NULL
 WHERE id = ANY(ARRAY(SELECT unnest(:ids::bigint[]))) AND fence = :fence::bigint
-    AND state + 0 = 1 AND chained = 0
+    AND state + 0 = 1 AND chained = 0 {where}
 RETURNING id
 
 -- name: return_jobs
@@ -354,8 +380,9 @@ UPDATE tenure_jobs j SET state = 0, attempt = j.attempt - 1, lease_until = NULL,
     standing = CASE WHEN j.standing >= 2 THEN 2 ELSE 0 END,
     started_at = CASE WHEN j.attempt > 1 THEN j.started_at END
 FROM unnest(:id::bigint[], :fence::bigint[]) AS r (id, fence)
-WHERE j.id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) AND j.id = r.id AND j.fence = r.fence
-    AND j.state + 0 = 1 AND j.cancel_requested = 0
+WHERE j.id = ANY(ARRAY(SELECT id FROM tenure_jobs
+        WHERE id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) ORDER BY id FOR UPDATE SKIP LOCKED))
+    AND j.id = r.id AND j.fence = r.fence AND j.state + 0 = 1 AND j.cancel_requested = 0
 RETURNING j.id, j.queue, j.priority, j.tenant
 
 -- name: settle_jobs
@@ -374,7 +401,7 @@ FROM unnest(:id::bigint[], :fence::bigint[], :state::int[], :delay::bigint[], :r
         :reason::text[], :refund::int[], :snooze::int[], :crash::int[])
     AS r (id, fence, state, delay, result, reason, refund, snooze, crash)
 WHERE j.id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) AND j.id = r.id AND j.fence = r.fence
-    AND j.state + 0 = 1 AND (j.chained = 0 OR :tied::int = 1)
+    AND j.state + 0 = 1 AND (j.chained = 0 OR :tied::int = 1) {where}
 RETURNING j.id
 
 -- name: add_history

@@ -15,7 +15,7 @@ from tenure.core.job import NewJob
 from tenure.core.limits import gate_of
 from tenure.core.shares import Lane
 from tenure.stores.sql import after
-from tenure.stores.sql.release import call_off, release
+from tenure.stores.sql.release import call_off, kept_back, release
 from tenure.stores.sql.statement import Batch, Plan, Row, Statement
 
 ORDER_COLUMNS = ("tenant", "ordering_key")
@@ -100,6 +100,20 @@ def ahead(ids: Collection[int]) -> Plan[list[Link]]:
     return links
 
 
+def ahead_now(ids: Collection[int]) -> Plan[list[Link]]:
+    """The same without waiting: those that may end now. The others are tied to something that
+    somebody else's transaction has locked: their key, or a job that waits for them.
+    """
+    if not ids:
+        return []
+    links = [Link.of(row) for row in (yield Statement("chained_jobs", {"ids": sorted(ids)}))]
+    ours = yield from _try_lock({link.order for link in links if link.order is not None})
+    free = [link for link in links if link.order is None or lock_of(*link.order) in ours]
+    awaited = [link.id for link in free if link.chained & Chained.AWAITED]
+    kept = yield from kept_back(awaited)
+    return [link for link in free if link.id not in kept]
+
+
 def let_go(links: Sequence[Link], ended: Collection[int] | None = None) -> Plan[list[Lane]]:
     """After they ended: who waited for it may run, unless what ended stands in the way.
 
@@ -137,6 +151,20 @@ def _lock(orders: Collection[OrderName]) -> Plan[None]:
     if orders:
         buckets = sorted({lock_of(*order) for order in orders})
         yield Statement("lock_orders", batch=Batch(("bucket",), [(one,) for one in buckets]))
+
+
+def _try_lock(orders: Collection[OrderName]) -> Plan[set[int]]:
+    """The locks that are ours now. One that was never there is made, as nobody can have it."""
+    if not orders:
+        return set()
+    buckets = sorted({lock_of(*order) for order in orders})
+    ours = {row[0] for row in (yield Statement("try_orders", {"ids": buckets}))}
+    if left := [one for one in buckets if one not in ours]:
+        known = {row[0] for row in (yield Statement("known_orders", {"ids": left}))}
+        if new := [(one,) for one in left if one not in known]:
+            yield Statement("lock_orders", batch=Batch(("bucket",), new))
+            ours.update(one for (one,) in new)
+    return ours
 
 
 def _order(job: NewJob) -> OrderName:

@@ -89,10 +89,11 @@ def sweep(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan[Claim
     began = elapsed()
     memory.paused = frozenset([row[0] for row in (yield Statement("paused_queues"))])
     free = yield from free_for(request, _open_slots(request, memory))
-    lost = yield from recover_lost(memory.lookout.back(began))
+    calm = memory.lookout.is_calm(began)
+    lost = yield from recover_lost(memory.lookout.back(began), calm=calm)
     memory.lookout.looked_back(began, quiet=not lost.found)
     memory.revive({one.lane for one in lost.released})
-    yield from _expire(lost.ended)
+    yield from _expire(lost.ended, calm=calm)
     taken: Rows = []
     if free and request.kinds:
         yield from find_parked(request, memory)
@@ -172,7 +173,14 @@ def read_large(ids: Iterable[int]) -> Plan[dict[int, str]]:
     return dict((yield Statement("read_payloads", {"ids": wanted})))
 
 
-def _expire(ended: Ended) -> Plan[None]:
-    expired = yield Statement("expire_jobs", {"limit": EXPIRED_AT_ONCE})
-    yield from chain.let_go((yield from chain.ahead([row[0] for row in expired])))
-    ended += [(str(row[0]), State.CANCELED, "expired") for row in expired]
+def _expire(ended: Ended, *, calm: bool) -> Plan[None]:
+    """What somebody waits for only where that can be done without waiting for a lock."""
+    expired = [row[0] for row in (yield Statement("expire_jobs", {"limit": EXPIRED_AT_ONCE}))]
+    if not calm:
+        tied = yield Statement("expiring_tied", {"limit": EXPIRED_AT_ONCE})
+        if links := (yield from chain.ahead_now([row[0] for row in tied])):
+            ids = [link.id for link in links]
+            yield Statement("expire_tied", {"ids": ids})
+            yield from chain.let_go(links)
+            expired += ids
+    ended += [(str(number), State.CANCELED, "expired") for number in expired]

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
+from itertools import count
 from typing import Any, TypeVar
 from weakref import WeakSet
 
@@ -16,6 +18,7 @@ from tenure.core.errors import (
     CommitUnknown,
     OptionError,
     StatementCommits,
+    StoreBusy,
     StoreUnavailable,
     TenureError,
     TransactionEnded,
@@ -31,6 +34,7 @@ Timed = Callable[[str, float], None]
 """Told of each statement by name, of COMMIT, and of CONNECTION: the seconds that each took."""
 COMMIT, CONNECTION = "COMMIT", "CONNECTION"
 TRIES = 8
+TRYING_SECONDS = 60.0
 NOTABLE_WAIT_SECONDS = 0.25
 
 
@@ -102,31 +106,53 @@ class Database:
         self._idle = Idle(dialect.close)
         _databases.add(self)
 
-    def run(self, plan: Callable[[], Plan[T]]) -> T:
-        """A plan in a transaction of its own, again where the database asks for it."""
-        return self._again(plan, self.transaction)
+    def run(self, plan: Callable[[], Plan[T]], patience: float | None = None) -> T:
+        """A plan in a transaction of its own, again where the database asks for it.
 
-    def run_loose(self, plan: Callable[[], Plan[T]]) -> T:
-        """A plan whose statements need no transaction around them, where the database can do so."""
-        return self._again(plan, self._no_transaction if self.dialect.loose else self.transaction)
+        With `patience` it waits no longer than so many seconds for a lock, and says so: StoreBusy.
+        """
+        once = patience is not None
+        return self._again(plan, partial(self.transaction, patience=patience), once=once)
+
+    def run_loose(self, plan: Callable[[], Plan[T]], *, once: bool = False) -> T:
+        """A plan whose statements need no transaction around them, where the database can do so;
+        `once`: it has a patience of its own.
+        """
+        transaction = self._no_transaction if self.dialect.loose else self.transaction
+        return self._again(plan, transaction, once=once)
 
     def _again(
         self,
         plan: Callable[[], Plan[T]],
         transaction: Callable[[float], AbstractContextManager[Transaction]],
+        *,
+        once: bool,
     ) -> T:
-        asked = self.elapsed()
-        for attempt in range(1, TRIES + 1):
+        asked, begun = self.elapsed(), time.monotonic()
+        for attempt in count(1):
             try:
                 with transaction(asked) as tx:
                     return drive(plan(), tx)
             except TenureError:
                 raise
             except Exception as error:
-                if self.dialect.trouble(error) is not Trouble.AGAIN or attempt == TRIES:
-                    raise
+                self._raise_named(error, once=once)
+                if attempt == TRIES or time.monotonic() - begun > TRYING_SECONDS:
+                    raise StoreBusy(
+                        f"other transactions were in the way {attempt} times: {error}"
+                    ) from error
                 time.sleep(random.uniform(0.001, 0.005) * 2**attempt)  # noqa: S311
         raise AssertionError("unreachable")
+
+    def _raise_named(self, error: Exception, *, once: bool) -> None:
+        """Unless the transaction is to run again."""
+        trouble = self.dialect.trouble(error)
+        if trouble is Trouble.UNABLE:
+            raise StoreUnavailable(f"the database cannot do this now: {error}") from error
+        if trouble is Trouble.LOCKED and once:
+            raise StoreBusy(f"another transaction keeps a lock: {error}") from error
+        if trouble not in (Trouble.AGAIN, Trouble.LOCKED):
+            raise error
 
     def _no_transaction(self, asked: float) -> AbstractContextManager[Transaction]:
         return _Loose(self)
@@ -144,10 +170,12 @@ class Database:
             return self.execute(connection, statement)
 
     @contextmanager
-    def transaction(self, asked: float | None = None) -> Iterator[Transaction]:
+    def transaction(
+        self, asked: float | None = None, patience: float | None = None
+    ) -> Iterator[Transaction]:
         """Commits at the end of the block, rolls back where it raises; `asked` is when we came."""
         asked = self.elapsed() if asked is None else asked
-        with self._connection(self.dialect.begin) as connection:
+        with self._connection(partial(self.dialect.begin, patience=patience)) as connection:
             tx = Transaction(self, connection, self._waited(asked), ours=True)
             try:
                 yield tx
@@ -229,8 +257,11 @@ class Database:
         except TenureError:
             raise
         except Exception as error:
-            if self.dialect.trouble(error) is Trouble.LOST:
+            trouble = self.dialect.trouble(error)
+            if trouble is Trouble.LOST:
                 raise StoreUnavailable(f"the database cannot be reached: {error}") from error
+            if trouble is Trouble.UNABLE:
+                raise StoreUnavailable(f"the database cannot do this now: {error}") from error
             raise
 
     @contextmanager

@@ -14,9 +14,20 @@ from tenure.stores.sql.statement import Rows, Statement
 class Trouble(Enum):
     """What to do about a driver's error."""
 
-    AGAIN = "the database asks to run the transaction again"
-    LOST = "the connection is gone"
-    OTHER = "a real error"
+    AGAIN = "run the transaction again: it collided with another one"
+    LOCKED = "another transaction keeps a lock for longer than we wait"
+    UNABLE = "the server cannot do it now: nothing was written, later it may work"
+    LOST = "the connection is no good any more, and what it did last is not known"
+    REFUSED = "the database refuses what is in the row, and always will"
+    OTHER = "anything else"
+
+
+def without_code(error: BaseException) -> Trouble:
+    """Of Python's own errors: values that the driver cannot even send, or no memory."""
+    if isinstance(error, MemoryError):
+        return Trouble.UNABLE
+    unsendable = isinstance(error, ValueError | TypeError | OverflowError)
+    return Trouble.REFUSED if unsendable else Trouble.OTHER
 
 
 class SchemaStep(Protocol):
@@ -84,8 +95,10 @@ class Dialect(Protocol):
         """Raises where the server has hung up meanwhile. Sends nothing."""
         ...
 
-    def begin(self, connection: Any) -> None:
-        """Start a transaction that will write."""
+    def begin(self, connection: Any, patience: float | None = None) -> None:
+        """Start a transaction that will write, and waits for a lock so many seconds at most (or as
+        few as the database can count); without, as long as the server or the user says.
+        """
         ...
 
     def ended(self, connection: Any) -> bool:

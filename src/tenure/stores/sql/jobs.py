@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
-from tenure.core.errors import OptionError, StoreUnavailable
+from tenure.core.errors import (
+    ContentRefused,
+    OptionError,
+    StoreBusy,
+    StoreUnavailable,
+    TenureError,
+)
 from tenure.core.filter import JobFilter
 from tenure.core.job import Job, NewJob, State
 from tenure.core.lease import Lease
@@ -26,20 +32,23 @@ from tenure.stores.contract import (
     LogLine,
     Move,
     Report,
+    Written,
 )
 from tenure.stores.sql import add, change, claim, purge, rows, settle
 from tenure.stores.sql.caller import adopt, adopt_async, run_in, run_in_async
 from tenure.stores.sql.committed import when_committed
 from tenure.stores.sql.database import Database, Transaction
+from tenure.stores.sql.dialect import Trouble
 from tenure.stores.sql.gather import Gather
 from tenure.stores.sql.memory import Memories, Memory
 from tenure.stores.sql.page import read_page
-from tenure.stores.sql.settle import Settled
+from tenure.stores.sql.settle import CAREFUL_SECONDS, PATIENCE_SECONDS, Settled
 from tenure.stores.sql.statement import Plan, Statement
 from tenure.stores.sql.ticket import Answer
 from tenure.stores.sql.where import conditions
 from tenure.stores.wake import ANY_QUEUE, Due, Wakes, due_queues
 
+T = TypeVar("T")
 WRITERS = 2
 
 
@@ -148,20 +157,35 @@ class SqlJobs:
                 return known
             if request.woken:
                 return self._database.run_loose(partial(claim.glance, request, memory, elapsed))
-            return self._database.run(partial(claim.sweep, request, memory, elapsed))
-        return self._database.run(partial(claim.claim, request, memory, elapsed))
+            return self._calmly(memory, partial(claim.sweep, request, memory, elapsed))
+        return self._calmly(memory, partial(claim.claim, request, memory, elapsed))
+
+    def _calmly(self, memory: Memory, plan: Callable[[], Plan[T]]) -> T:
+        """A sweep ends what is over; where a lock keeps it from that, it is left alone for now."""
+        try:
+            return self._database.run(plan, PATIENCE_SECONDS)
+        except StoreBusy:
+            memory.lookout.be_calm(self._database.elapsed())
+            return self._database.run(plan)
 
     def exchange(
         self,
         settlements: Sequence[Settlement],
         reports: Sequence[Report],
         request: ClaimRequest | None,
-    ) -> tuple[frozenset[str], Claim]:
+        *,
+        careful: bool = False,
+    ) -> tuple[Written, Claim]:
         """Settle what is done, then claim what is next, in one transaction."""
+        if request is None and not reports:
+            return self._settle_now(settlements, careful=careful), Claim()
         memory = None if request is None else self.memories.of(request.owner, request.kinds)
         plan = partial(settle_and_claim, settlements, reports, request, memory, self._database)
-        ended, claimed = self._database.run(plan)
-        return self._settled(ended), self._claimed(claimed)
+        if memory is None or settlements:
+            ended, claimed = self._named(partial(self._database.run, plan, PATIENCE_SECONDS))
+        else:
+            ended, claimed = self._calmly(memory, plan)
+        return self._written(ended), self._claimed(claimed)
 
     def _claimed(self, found: Claim) -> Claim:
         """What went back to its queue is for whoever is idle."""
@@ -193,6 +217,50 @@ class SqlJobs:
         if not rest:
             return ids
         return self._settled(self._database.run(partial(settle.settle, rest))) | ids
+
+    def _settle_now(self, settlements: Sequence[Settlement], *, careful: bool) -> Written:
+        """The end of runs, as far as nobody else's transaction is in the way."""
+        done: set[int] = set()
+        if self._database.dialect.loose and not careful:
+            simple = [item for item in settlements if item.entry is None and not item.returned]
+            plan = partial(settle.settle_loosely, simple, PATIENCE_SECONDS, done)
+            try:
+                self._named(partial(self._database.run_loose, plan, once=True))
+            except StoreBusy:
+                careful = True
+            self.memories.ended(frozenset(map(str, done)))
+        rest = [item for item in settlements if int(item.lease.job_id) not in done]
+        written = self._try(rest, careful) if rest else Written()
+        return written._replace(applied=written.applied | frozenset(map(str, done)))
+
+    def _try(self, settlements: Sequence[Settlement], careful: bool) -> Written:
+        """Where a lock is met after all, the half in which it is, and so on down to the one."""
+        patience = CAREFUL_SECONDS if careful else PATIENCE_SECONDS
+        plan = partial(settle.settle_now, settlements, patience, careful=careful)
+        try:
+            return self._written(self._named(partial(self._database.run, plan, patience)))
+        except StoreBusy:
+            if not careful:
+                return self._try(settlements, careful=True)
+            if len(settlements) == 1:
+                return Written(locked=frozenset([settlements[0].lease.job_id]))
+        half = len(settlements) // 2
+        first, second = (self._try(part, True) for part in (settlements[:half], settlements[half:]))
+        return Written(first.applied | second.applied, first.locked | second.locked)
+
+    def _named(self, action: Callable[[], T]) -> T:
+        """A row that is refused for its content has an error of its own."""
+        try:
+            return action()
+        except TenureError:
+            raise
+        except Exception as error:
+            if self._database.dialect.trouble(error) is Trouble.REFUSED:
+                raise ContentRefused(f"the database refuses a row: {error}") from error
+            raise
+
+    def _written(self, ended: Settled) -> Written:
+        return Written(self._settled(ended), frozenset(map(str, ended.locked)))
 
     def _settled(self, ended: Settled) -> frozenset[str]:
         """Who got a job by it hears of that."""
@@ -268,7 +336,7 @@ def settle_and_claim(
         yield from settle.report(reports)
     ended = Settled()
     if settlements:
-        ended = yield from settle.settle(settlements)
+        ended = yield from settle.settle_now(settlements, PATIENCE_SECONDS)
     if request is None or memory is None:
         return ended, Claim()
     memory.revive(ended.freed)

@@ -11,6 +11,7 @@ GLANCE_JOBS = 300
 CHEAP_SECONDS = 0.005
 SHARE = 20
 LONG_AGO = 1e9
+CALM_SECONDS = 5.0
 MARGIN_SECONDS = 5.0
 WHOLE_LOOK_EVERY = 30.0
 
@@ -27,6 +28,7 @@ class Lookout:
         self._quiet_at = 0.0
         self._quiet = False
         self._whole_look_at = 0.0
+        self._calm_until = 0.0
 
     def forget(self) -> None:
         """Jobs were moved about: look from the head next time."""
@@ -37,6 +39,14 @@ class Lookout:
         """Nobody has looked from the head for a while; some wait `later` for it than others."""
         every = SWEEP_EVERY * 2 if later else SWEEP_EVERY
         return self._swept_at is None or now - self._swept_at >= every
+
+    def be_calm(self, now: float) -> None:
+        """A sweep met a lock: for a while it ends nothing that others wait for."""
+        self._calm_until = now + CALM_SECONDS
+
+    def is_calm(self, now: float) -> bool:
+        """Whether what others wait for is left alone."""
+        return now < self._calm_until
 
     def may_sweep(self, now: float) -> bool:
         """A cheap look is always welcome; a dear one waits twenty times as long as it took."""

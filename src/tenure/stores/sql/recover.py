@@ -14,7 +14,7 @@ from tenure.core.recovery import Fate, Recovery, recover
 from tenure.core.settlement import WORKER_CRASHED, Settlement, crash_failure
 from tenure.core.shares import Lane
 from tenure.stores.sql import rows
-from tenure.stores.sql.settle import settle
+from tenure.stores.sql.settle import PATIENCE_SECONDS, settle_now
 from tenure.stores.sql.statement import WAITED, Batch, Plan, Row, Statement
 
 AT_ONCE = 1_000
@@ -68,17 +68,26 @@ class Recovered:
         return bool(self.ended or self.released)
 
 
-def recover_lost(back: float) -> Plan[Recovered]:
-    """Those that ran out in the last `back` seconds."""
+def recover_lost(back: float, *, calm: bool = False) -> Plan[Recovered]:
+    """Those that ran out in the last `back` seconds. `calm`: those that others wait for stay."""
     values = {"back": seconds_to_micros(back), "limit": AT_ONCE, WAITED: 0}
     found = [Lost.of(row) for row in (yield Statement("overdue_leases", values))]
     done = Recovered(released=[lost for lost in found if lost.recovery.fate is Fate.AGAIN])
     if over := [_burial(lost) for lost in found if lost.recovery.fate is not Fate.AGAIN]:
-        yield from settle(over)
-        done.ended += [(end.lease.job_id, end.state, end.reason or "") for end in over]
+        yield from _bury(over, done.ended, calm=calm)
     if done.released:
         yield from _release(done.released)
     return done
+
+
+def _bury(over: list[Settlement], ended: Ended, *, calm: bool) -> Plan[None]:
+    """The end of what has nothing left to try; what a lock is in the way of waits for a sweep."""
+    if calm:  # those that nobody waits for, in one step
+        tied = yield Statement("chained_jobs", {"ids": [int(end.lease.job_id) for end in over]})
+        left_alone = {str(row[0]) for row in tied}
+        over = [end for end in over if end.lease.job_id not in left_alone]
+    buried = (yield from settle_now(over, PATIENCE_SECONDS)).ids if over else ()
+    ended += [(e.lease.job_id, e.state, e.reason or "") for e in over if e.lease.job_id in buried]
 
 
 def _release(lost: list[Lost]) -> Plan[None]:

@@ -52,6 +52,18 @@ def release(ended: Collection[int]) -> Plan[tuple[list[Lane], Doomed]]:
     return [Lane(row[1], row[2], row[3]) for row in freed if row[0] not in doomed], doomed
 
 
+def kept_back(ending: Collection[int]) -> Plan[set[int]]:
+    """Those of them that cannot end now: somebody else has locked a job that waits for them."""
+    if not ending:
+        return set()
+    waiting = yield Statement("waiting_for", {"ids": sorted(ending)})
+    if not waiting:
+        return set()
+    ids = sorted({row[0] for row in waiting})
+    ours = {row[0] for row in (yield Statement("lock_free", {"ids": ids}))}
+    return {row[1] for row in waiting if row[0] not in ours}
+
+
 def _free(ids: list[int]) -> Plan[list[Row]]:
     held = {row[0] for row in (yield Statement("still_waiting", {"ids": ids}))}
     free = [number for number in ids if number not in held]

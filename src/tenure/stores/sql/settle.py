@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from tenure.core.clock import seconds_to_micros, to_micros
@@ -15,6 +15,8 @@ from tenure.stores.contract import Extension, Report
 from tenure.stores.sql import chain, rows
 from tenure.stores.sql.statement import Batch, Plan, Row, Statement, chunks
 
+PATIENCE_SECONDS = 0.1
+CAREFUL_SECONDS = 0.02
 SUCCEEDED = State.SUCCEEDED
 LEASE_COLUMNS = ("id", "fence")
 PROGRESS_COLUMNS = ("id", "fence", "progress", "note")
@@ -23,10 +25,11 @@ LOG_COLUMNS = ("id", "fence", "at", "level", "message")
 
 
 class Settled(NamedTuple):
-    """What was written, by number; and the lanes that got a job by it."""
+    """What was written, by number; the lanes that got a job by it; what others have locked."""
 
     applied: frozenset[int] = frozenset()
     freed: Sequence[Lane] = ()
+    locked: frozenset[int] = frozenset()
 
     @property
     def ids(self) -> frozenset[str]:
@@ -36,65 +39,150 @@ class Settled(NamedTuple):
 
 def settle(settlements: Sequence[Settlement]) -> Plan[Settled]:
     """The end of runs, all in one transaction: history, and those who waited for it."""
-    returned = yield from _return([item for item in settlements if item.returned])
-    applied = set(returned)
-    applied |= yield from settle_free([item for item in settlements if not item.returned])
-    left = [item for item in settlements if int(item.lease.job_id) not in applied]
+    returned = yield from _return(settlements)
+    others = [item for item in settlements if _id(item) not in returned]
+    applied = set(returned) | (yield from settle_free(others))
+    left = [item for item in others if _id(item) not in applied]
     freed: list[Lane] = list(returned.values())
     if left:
         tied = yield from _settle_tied(left)
         applied |= tied.applied
         freed += tied.freed
-    lines = [_line(item) for item in settlements if item.entry]
-    lines = [line for line in lines if line[0] in applied]
-    if lines:
-        yield Statement("add_history", batch=Batch(rows.HISTORY_COLUMNS, lines))
+    yield from _write_history(settlements, applied)
     return Settled(frozenset(applied), freed)
 
 
+def settle_now(
+    settlements: Sequence[Settlement], patience: float, *, careful: bool = False
+) -> Plan[Settled]:
+    """The same, as far as nobody else's transaction is in the way: what is `locked` is unchanged.
+
+    `careful`: look for locks first. Else a database that cannot pass over a locked row waits for
+    it, and gives up the whole transaction.
+    """
+    wanted = settlements
+    if careful:
+        ids = sorted(map(_id, settlements))
+        free = {row[0] for row in (yield Statement("lock_free", {"ids": ids}))}
+        wanted = [item for item in settlements if _id(item) in free]
+    returned = yield from _return(wanted)
+    others = [item for item in wanted if _id(item) not in returned]
+    applied = set(returned) | (yield from settle_free(others, patience))
+    left = [item for item in others if _id(item) not in applied]
+    freed: list[Lane] = list(returned.values())
+    if left:
+        tied = yield from _settle_tied_now(left, patience)
+        applied |= tied.applied
+        freed += tied.freed
+    yield from _write_history(settlements, applied)
+    unsure = [item.lease for item in settlements if _id(item) not in applied]
+    return Settled(frozenset(applied), freed, (yield from _held(unsure)))
+
+
 def _return(settlements: Sequence[Settlement]) -> Plan[dict[int, Lane]]:
-    """Jobs that were claimed and never began, and their lanes: they stand before the floors."""
-    if not settlements:
+    """Jobs that were claimed and never began, and their lanes: they stand before the floors. What
+    is locked, or to be cancelled, is settled like the others.
+    """
+    asked = sorted((_id(item), item.lease.fence) for item in settlements if item.returned)
+    if not asked:
         return {}
-    asked = sorted((int(item.lease.job_id), item.lease.fence) for item in settlements)
     found = yield Statement("return_jobs", batch=Batch(LEASE_COLUMNS, asked))
     return {row[0]: Lane(*row[1:]) for row in found}
 
 
-def settle_free(settlements: Sequence[Settlement]) -> Plan[set[int]]:
-    """Jobs that nobody waits for. Most are successes without a result: their ids say it all."""
+def settle_free(settlements: Sequence[Settlement], patience: float | None = None) -> Plan[set[int]]:
+    """Jobs that nobody waits for."""
     applied: set[int] = set()
+    yield from settle_loosely(settlements, patience, applied)
+    return applied
+
+
+def settle_loosely(
+    settlements: Sequence[Settlement], patience: float | None, applied: set[int]
+) -> Plan[None]:
+    """Jobs that nobody waits for, each statement for itself: `applied` is true even where a later
+    one fails. Most are successes without a result: their ids say it all.
+    """
     plain: dict[int, list[int]] = defaultdict(list)
     others: list[Settlement] = []
     for item in settlements:
+        if int(item.lease.job_id) in applied:
+            continue
         if item.state is SUCCEEDED and item.result is None and item.entry is None:
             plain[item.lease.fence].append(int(item.lease.job_id))
         else:
             others.append(item)
+    values, where = _patience(patience)
     for fence, ids in plain.items():
-        done = yield Statement("settle_done", {"ids": sorted(ids), "fence": fence})
+        asked = {"ids": sorted(ids), "fence": fence, **values}
+        done = yield Statement("settle_done", asked, where=where)
         applied.update([row[0] for row in done])
     if others:
-        applied |= yield from _settle_rows(others, tied=0)
-    return applied
+        yield from _settle_rows(others, applied, tied=0, patience=patience)
 
 
 def _settle_tied(settlements: Sequence[Settlement]) -> Plan[Settled]:
     """Those whose end somebody waits for; what is stale is refused here too."""
-    links = yield from chain.ahead([int(item.lease.job_id) for item in settlements])
-    applied = yield from _settle_rows(settlements, tied=1)
+    links = yield from chain.ahead([_id(item) for item in settlements])
+    applied: set[int] = set()
+    yield from _settle_rows(settlements, applied, tied=1)
     freed = yield from chain.let_go([link for link in links if link.id in applied], applied)
     return Settled(frozenset(applied), freed)
 
 
-def _settle_rows(settlements: Sequence[Settlement], *, tied: int) -> Plan[set[int]]:
+def _settle_tied_now(settlements: Sequence[Settlement], patience: float) -> Plan[Settled]:
+    """Of those the ones whose orders and dependents nobody else has locked."""
+    links = yield from chain.ahead_now([_id(item) for item in settlements])
+    free = {link.id for link in links}
     applied: set[int] = set()
-    ordered = sorted(settlements, key=lambda item: int(item.lease.job_id))
+    ready = [item for item in settlements if _id(item) in free]
+    if not ready:
+        return Settled()
+    yield from _settle_rows(ready, applied, tied=1, patience=patience)
+    freed = yield from chain.let_go([link for link in links if link.id in applied], applied)
+    return Settled(frozenset(applied), freed)
+
+
+def _settle_rows(
+    settlements: Sequence[Settlement],
+    applied: set[int],
+    *,
+    tied: int,
+    patience: float | None = None,
+) -> Plan[None]:
+    values, where = _patience(patience)
+    ordered = sorted(settlements, key=_id)
     for part in chunks(ordered, key=lambda item: len(item.result or "")):
         batch = Batch(rows.SETTLE_COLUMNS, [rows.settlement(item) for item in part])
-        done = yield Statement("settle_jobs", {"tied": tied}, batch)
+        done = yield Statement("settle_jobs", {"tied": tied, **values}, batch, where)
         applied.update([row[0] for row in done])
-    return applied
+
+
+def _patience(seconds: float | None) -> tuple[dict[str, str], tuple[str, ...]]:
+    """How a statement is told not to wait."""
+    if seconds is None:
+        return {}, ()
+    return {"patience": f"{max(1, round(seconds * 1000))}ms"}, ("now",)
+
+
+def _write_history(settlements: Sequence[Settlement], applied: Container[int]) -> Plan[None]:
+    lines = [_line(item) for item in settlements if item.entry]
+    lines = [line for line in lines if line[0] in applied]
+    if lines:
+        yield Statement("add_history", batch=Batch(rows.HISTORY_COLUMNS, lines))
+
+
+def _held(leases: Sequence[Lease]) -> Plan[frozenset[int]]:
+    """What was not written though it still holds: somebody has it locked. The rest is stale."""
+    if not leases:
+        return frozenset()
+    asked = sorted((int(lease.job_id), lease.fence) for lease in leases)
+    held = yield Statement("held_leases", batch=Batch(LEASE_COLUMNS, asked))
+    return frozenset(row[0] for row in held)
+
+
+def _id(item: Settlement) -> int:
+    return int(item.lease.job_id)
 
 
 def _line(item: Settlement) -> Row:
@@ -141,11 +229,9 @@ def _tell(reports: Sequence[Report]) -> Plan[frozenset[str]]:
     lines = [line for item in reports for line in _lines(item) if line[0] in written]
     if lines:
         yield Statement("add_logs", batch=Batch(LOG_COLUMNS, lines))
-    left = [(line[0], line[1]) for line in news if line[0] not in written]
-    if not left:
-        return frozenset()
-    held = {row[0] for row in (yield Statement("held_leases", batch=Batch(LEASE_COLUMNS, left)))}
-    return frozenset(str(job_id) for job_id, _ in left if job_id not in held)
+    left = [item.lease for item in in_order if int(item.lease.job_id) not in written]
+    held = yield from _held(left)
+    return frozenset(lease.job_id for lease in left if int(lease.job_id) not in held)
 
 
 def _mark_begun(reports: Sequence[Report]) -> Plan[frozenset[str]]:

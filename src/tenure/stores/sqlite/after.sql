@@ -17,6 +17,11 @@ FROM tenure_after a JOIN tenure_jobs j ON j.id = a.waits_for
 WHERE a.waits_for IN (SELECT value FROM json_each(:ids)) AND j.state >= 2
 ORDER BY a.job_id, a.waits_for
 
+-- name: waiting_for
+-- Who waits for these jobs, which have not ended yet.
+SELECT a.job_id, a.waits_for FROM tenure_after a JOIN tenure_jobs j ON j.id = a.job_id
+WHERE a.waits_for IN (SELECT value FROM json_each(:ids))
+
 -- name: lock_dependents
 -- The one writer is the lock.
 SELECT id FROM tenure_jobs WHERE id IN (SELECT value FROM json_each(:ids))

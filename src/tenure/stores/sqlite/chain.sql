@@ -10,6 +10,14 @@ WHERE id IN (SELECT value FROM json_each(:ids)) AND chained <> 0
 INSERT INTO tenure_order_locks (bucket) SELECT value ->> 0 FROM json_each(:rows) WHERE true
 ON CONFLICT (bucket) DO NOTHING
 
+-- name: try_orders
+-- All of them: the one writer is us.
+SELECT value FROM json_each(:ids)
+
+-- name: known_orders
+-- Locks that are there.
+SELECT bucket FROM tenure_order_locks WHERE bucket IN (SELECT value FROM json_each(:ids))
+
 -- name: busy_orders
 -- Keys under which somebody waits, runs, or stands in the way because it failed.
 SELECT r.value ->> 0, r.value ->> 1 FROM json_each(:rows) r

@@ -20,14 +20,11 @@ from tenure.stores.sql.queries import Queries
 from tenure.stores.sql.statement import Rows, Statement
 from tenure.stores.sqlite import wal
 from tenure.stores.sqlite.schema import SqliteSchema
+from tenure.stores.sqlite.trouble import Busy, trouble
 
 BUSY_SECONDS = 30.0
 OLDEST = (3, 38, 0)
 WAL_RESET_FIXED = (3, 51, 3)
-
-
-class Busy(sqlite3.OperationalError):
-    """Another thread of this process has kept the file for too long."""
 
 
 class Gate:
@@ -117,7 +114,7 @@ class SqliteDialect:
     def listen_first(self, connection: Any) -> None:
         """Nothing: a file does not hang up."""
 
-    def begin(self, connection: Any) -> None:
+    def begin(self, connection: Any, patience: float | None = None) -> None:
         """IMMEDIATE: a reader that turns writer fails at once, whatever the timeout."""
         if isinstance(connection, Connection):
             turn = gate(self.path)
@@ -184,13 +181,8 @@ class SqliteDialect:
         return values
 
     def trouble(self, error: BaseException) -> Trouble:
-        """A busy file asks for patience; nothing here ever loses a connection."""
-        if isinstance(error, Busy):
-            return Trouble.AGAIN
-        code = getattr(error, "sqlite_errorcode", None)
-        if isinstance(code, int) and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return Trouble.AGAIN
-        return Trouble.OTHER
+        """By result code."""
+        return trouble(error)
 
     def version(self, connection: Any) -> str:
         """The library's version."""

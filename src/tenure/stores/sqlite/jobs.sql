@@ -16,6 +16,10 @@ lease_until = {now} + :lease, started_at = {now}, progress = NULL, progress_note
 standing = CASE WHEN standing >= 2 THEN 2
     WHEN standing = 0 AND queue IN (SELECT value FROM json_each(:reserving)) THEN 1 ELSE 0 END
 
+-- fragment: as_expired
+-- What the end of a job writes that nobody began in time.
+state = 5, reason = 'expired', finished_at = {now}, fence = fence + 1
+
 -- fragment: counted
 -- A job of a limited kind is counted while it runs.
 limit_key = CASE WHEN limit_key IS NULL AND kind IN (SELECT value FROM json_each(:limited))
@@ -163,12 +167,24 @@ FROM (SELECT value ->> 0 AS id, value ->> 1 AS refund, value ->> 2 AS counted, v
 WHERE tenure_jobs.id = s.id AND +tenure_jobs.state = 1
 
 -- name: expire_jobs
--- Not started in time: called off, bounded per claim.
-UPDATE tenure_jobs SET state = 5, reason = 'expired', finished_at = {now}, fence = fence + 1
+-- Not started in time, and nobody waits for it: called off, bounded per claim.
+UPDATE tenure_jobs SET {as_expired}
 WHERE id IN (SELECT id FROM tenure_jobs
     WHERE state = 0 AND expires_at IS NOT NULL AND started_at IS NULL AND expires_at <= {now}
+        AND chained = 0
     ORDER BY expires_at LIMIT :limit)
 RETURNING id
+
+-- name: expiring_tied
+-- Not started in time, and somebody waits for it.
+SELECT id FROM tenure_jobs
+WHERE state = 0 AND expires_at IS NOT NULL AND started_at IS NULL AND expires_at <= {now}
+    AND chained <> 0
+ORDER BY expires_at LIMIT :limit
+
+-- name: expire_tied
+-- Those of expiring_tied whose orders and dependents are ours, as everything is.
+UPDATE tenure_jobs SET {as_expired} WHERE id IN (SELECT value FROM json_each(:ids))
 
 -- name: claim_lanes
 -- each
@@ -261,11 +277,18 @@ INSERT INTO tenure_logs (job_id, fence, at, level, message)
 SELECT value ->> 0, value ->> 1, coalesce(value ->> 2, {now}), value ->> 3, value ->> 4
 FROM json_each(:rows) WHERE true ORDER BY key
 
+-- fragment: where_now
+-- Nobody else can have locked a row: the one writer is us.
+
+-- name: lock_free
+-- All of them: the one writer is us.
+SELECT id FROM tenure_jobs WHERE id IN (SELECT value FROM json_each(:ids))
+
 -- name: settle_done
 -- Successes without a result that nobody waits for, all under one fence. Only the present holder may settle.
 UPDATE tenure_jobs SET state = 2, finished_at = {now}, lease_until = NULL, reason = NULL, result = NULL
 WHERE id IN (SELECT value FROM json_each(:ids)) AND fence = :fence AND +state = 1
-    AND chained = 0
+    AND chained = 0 {where}
 RETURNING id
 
 -- name: return_jobs
@@ -295,7 +318,7 @@ FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS state, valu
         value ->> 8 AS crash
     FROM json_each(:rows)) s
 WHERE tenure_jobs.id = s.id AND tenure_jobs.fence = s.fence AND +tenure_jobs.state = 1
-    AND (tenure_jobs.chained = 0 OR :tied = 1)
+    AND (tenure_jobs.chained = 0 OR :tied = 1) {where}
 RETURNING tenure_jobs.id
 
 -- name: add_history
