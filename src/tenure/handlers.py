@@ -257,6 +257,7 @@ def _inherited(parent: RunningJob) -> Options:
         "trace": parent.claimed.trace,
         "enqueued_by": f"job:{parent.id}",
         "tenant": parent.tenant,
+        "owner": parent.claimed.owner,
     }
 
 

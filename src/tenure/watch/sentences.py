@@ -159,7 +159,7 @@ def schedule_dropped(facts: Facts) -> Iterator[Sentence]:
 
 def schedule_disabled(facts: Facts) -> Iterator[Sentence]:
     """The code has changed."""
-    text = f"schedule {facts['schedule']} is disabled: the code does not declare it any more"
+    text = f"schedule {facts['schedule']} is disabled: no worker has declared it for an hour"
     yield Sentence("warning", text)
 
 
