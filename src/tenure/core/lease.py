@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from tenure.core.clock import from_micros
+from tenure.core.job import Unplaced
 
 
 class Lease(NamedTuple):
@@ -35,6 +36,7 @@ class ClaimedJob(NamedTuple):
     trace: str | None
     cancel_requested: bool
     started_micros: int
+    unplaced: Unplaced | int = 0
 
     @property
     def started_at(self) -> datetime:

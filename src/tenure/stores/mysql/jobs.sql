@@ -9,12 +9,12 @@ TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6))
 -- fragment: claimed
 -- What a worker needs to run a job, in the order of rows.claimed().
 id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
-snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at, limit_key
+snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at, limit_key, unplaced
 
 -- fragment: to_claim
 -- A row as the UPDATE will leave it.
 id, fence + 1, :owner, kind, queue, payload, priority, tenant, owner, attempt + 1, max_attempts,
-snoozes, refunds, correlation_id, trace, cancel_requested, {now} AS moment, run_at, limit_key
+snoozes, refunds, correlation_id, trace, cancel_requested, {now} AS moment, run_at, limit_key, unplaced
 
 -- fragment: as_claimed
 -- What a claim writes.

@@ -9,7 +9,7 @@
 -- fragment: claimed
 -- What a worker needs to run a job, in the order of rows.claimed().
 id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
-snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at, limit_key
+snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at, limit_key, unplaced
 
 -- fragment: as_claimed
 -- What a claim writes.

@@ -71,6 +71,9 @@ def claim_known(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan
         memory.lookout.glanced(began, elapsed())
     live = [lane for lane in memory.live if lane.queue in free.slots]
     drained = [lane for lane in memory.drained if lane.queue in free.slots]
+    if request.unfair:  # the oldest may be in any lane
+        live += [lane for lane in drained if lane.queue in request.unfair]
+        drained = [lane for lane in drained if lane.queue not in request.unfair]
     if request.woken:
         live += [lane for lane in drained if lane.queue in request.woken]
         drained = []

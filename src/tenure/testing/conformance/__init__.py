@@ -28,6 +28,8 @@ SUBJECTS = (
     "extend",
     "settle",
     "order",
+    "ageing",
+    "place",
     "after",
     "limits",
     "remember",
