@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
 from tenure.core.filter import JobFilter
-from tenure.core.job import Job, NewJob, Placement, State
+from tenure.core.job import Job, NewJob, State
 from tenure.core.lease import ClaimedJob, Lease
 from tenure.core.limits import NO_LIMITS, Limits
 from tenure.core.page import Page
@@ -238,18 +238,6 @@ class JobStore(Protocol):
         self, where: JobFilter, change_: Change, after: str | None = None, limit: int = 500
     ) -> Changed:
         """One bounded chunk of an operator's move; never silently touches a running job."""
-        ...
-
-    def place(self, handlers: Mapping[str, Placement]) -> int:
-        """One bounded chunk of waiting jobs that were added without knowing their handler get what
-        it says, where the caller said nothing; how many.
-        """
-        ...
-
-    def lift(self, queue: str, seconds: float) -> int:
-        """One bounded part of a queue: what has been due for so long goes up by one step of
-        priority, once (8); how many did.
-        """
         ...
 
     def purge(

@@ -68,6 +68,7 @@ class Pipeline:
         self._working = self._serving.working
         self.weights: Weights = NO_WEIGHTS
         self.limits: Limits = app.limits.declared()
+        self.unfair: frozenset[str] = frozenset()
 
     @property
     def stopping(self) -> bool:
@@ -198,6 +199,7 @@ class Pipeline:
             woken=woken,
             thorough=thorough,
             shard=self._scope.shard,
+            unfair=self.unfair,
         )
         asked_at = time.monotonic()
         claim = await self._exchange(request)

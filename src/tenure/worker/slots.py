@@ -19,7 +19,16 @@ NO_BATCHES: Mapping[str, int | None] = {}
 class Lane:
     """The slots of one queue, what waits for them, and how long its handlers take."""
 
-    __slots__ = ("batch", "busy", "careful_until", "coming", "seconds", "size", "waiting")
+    __slots__ = (
+        "batch",
+        "busy",
+        "careful_until",
+        "coming",
+        "prefetch",
+        "seconds",
+        "size",
+        "waiting",
+    )
 
     def __init__(self, size: int, batch: int | None = None) -> None:
         self.size = size
@@ -29,6 +38,7 @@ class Lane:
         self.waiting: deque[Run] = deque()
         self.seconds: float | None = None
         self.careful_until = 0.0
+        self.prefetch: int | None = None
 
     def be_careful(self) -> None:
         """A job came whose last holder did not survive it."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from tenure.core.errors import OptionError, StoreUnavailable
 from tenure.core.filter import JobFilter
-from tenure.core.job import Job, NewJob, Placement, State
+from tenure.core.job import Job, NewJob, State
 from tenure.core.lease import Lease
 from tenure.core.page import MAX_PAGE, Page
 from tenure.core.retention import Purged
@@ -27,7 +27,7 @@ from tenure.stores.contract import (
     Move,
     Report,
 )
-from tenure.stores.sql import add, ageing, change, claim, place, purge, rows, settle
+from tenure.stores.sql import add, change, claim, purge, rows, settle
 from tenure.stores.sql.caller import adopt, adopt_async, run_in, run_in_async
 from tenure.stores.sql.committed import when_committed
 from tenure.stores.sql.database import Database, Transaction
@@ -50,7 +50,6 @@ class SqlJobs:
         self._database = database
         self._wakes = wakes
         self.memories = Memories()
-        self._walks: dict[str, ageing.Walk] = {}
         self._gather = Gather(self._add_each, 1 if database.dialect.single_writer else WRITERS)
 
     def add(
@@ -228,20 +227,6 @@ class SqlJobs:
         if done.changed and change_.move is not Move.REPRIORITISE:  # a cancel frees who waited
             self._wakes.tell(ANY_QUEUE)
         return done
-
-    def place(self, handlers: Mapping[str, Placement]) -> int:
-        """What handlers say, for jobs that were added without knowing them."""
-        queues = self._database.run(partial(place.place, handlers)) if handlers else []
-        if queues:
-            self._wakes.tell(Due(frozenset(queues)))
-        return len(queues)
-
-    def lift(self, queue: str, seconds: float) -> int:
-        """A part of the walk through its lanes."""
-        walk = self._walks.setdefault(queue, ageing.Walk())
-        lanes = self._database.run(partial(ageing.lift, queue, seconds, walk))
-        self.memories.revive(lanes)
-        return len(lanes)
 
     def purge(
         self, where: JobFilter, before: datetime, limit: int = 500, after: str | None = None

@@ -12,7 +12,7 @@ COLUMNS = ("id", *Placement._fields)
 
 
 def place(handlers: Mapping[str, Placement]) -> Plan[list[str]]:
-    """The queue of every job that was placed; a call places so many, the next one the rest."""
+    """The queue of every job that was placed, bounded: the next call places the rest."""
     values = {"kinds": list(handlers), "limit": AT_ONCE}
     found = yield Statement("find_unplaced", values)
     if not found:

@@ -30,7 +30,7 @@ def old_job(store: Store, minutes: float, **options: Any) -> str:
 def lift_all(store: Store, seconds: float = 60.0, queue: str = "default") -> int:
     """Part after part, until one has nothing to do."""
     total = 0
-    while lifted := store.jobs.lift(queue, seconds):
+    while lifted := store.queues.lift(queue, seconds):
         total += lifted
     return total
 
@@ -146,7 +146,7 @@ def test_every_old_job_of_very_many_lanes_is_lifted(store: Store) -> None:
     jobs = [NewJob(kind="work", tenant=f"t{n % 150:03}", run_at=then) for n in range(300)]
     add(store, *jobs, *(NewJob(kind="work", tenant="many", run_at=then) for _ in range(450)))
 
-    lifted = sum(store.jobs.lift("default", 60.0) for _ in range(20))
+    lifted = sum(store.queues.lift("default", 60.0) for _ in range(20))
 
     assert lifted == 750
 
