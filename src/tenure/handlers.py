@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Unpack
@@ -207,7 +207,8 @@ class Registry:
         if slots is not None:
             if type(slots) is not int or slots < 1:
                 raise OptionError(f"a queue needs at least one slot, not {slots!r}")
-            self.slots[queue] = QueueSlots(slots)
+            known = self.slots.get(queue, QueueSlots(slots))
+            self.slots[queue] = replace(known, slots=slots)
 
     def add(self, handler: Handler[Any]) -> None:
         """One handler per kind."""

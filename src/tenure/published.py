@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from tenure.core.errors import StoreError, VersionConflict
@@ -30,6 +31,9 @@ GONE_AFTER = timedelta(hours=1)
 KEPT = timedelta(days=30)
 KNOWN_SECONDS = 30.0
 UNKNOWN_SECONDS = 2.0
+MOST_KNOWN = 10_000
+NEVER: tuple[float, Placement | None] = (0.0, None)
+UNPLACED = attrgetter("unplaced")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,14 +178,13 @@ class Published:
     def knows(self, jobs: Iterable[NewJob]) -> bool:
         """Whether these can be placed without a look into the database."""
         now = time.monotonic()
-        kinds = {job.kind for job in jobs if job.unplaced}
-        return all(kind in self._found and now < self._found[kind][0] for kind in kinds)
+        return all(now < self._found.get(job.kind, NEVER)[0] for job in jobs if job.unplaced)
 
     def place(self, jobs: Sequence[NewJob]) -> Sequence[NewJob]:
         """Jobs of kinds that this process does not know, as live workers say; the others as they
         are, and those that nobody knows are left to the worker that will.
         """
-        if not any(job.unplaced for job in jobs):
+        if not any(map(UNPLACED, jobs)):
             return jobs
         return [self._placed(job) if job.unplaced else job for job in jobs]
 
@@ -192,7 +195,7 @@ class Published:
     def _look(self, kind: str) -> Placement | None:
         """Kept for some seconds. A hint: where it cannot be read, the handler decides at claim."""
         now = time.monotonic()
-        until, known = self._found.get(kind, (0.0, None))
+        until, known = self._found.get(kind, NEVER)
         if now < until:
             return known
         record = None
@@ -201,7 +204,7 @@ class Published:
                 record = self._store.records.find(HANDLERS, kind)
         found = None if record is None else PublishedHandler.of(record).placement
         lasts = UNKNOWN_SECONDS if found is None else KNOWN_SECONDS
-        if len(self._found) > 10_000:
+        if len(self._found) > MOST_KNOWN:
             self._found.clear()
         self._found[kind] = (now + lasts, found)
         return found

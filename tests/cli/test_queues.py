@@ -69,5 +69,5 @@ def test_a_lifted_job_shows_it(shop: Shop) -> None:
     ref = engine.enqueue("add", {"a": 1}, run_at=early)
     engine.store.queues.lift("default", 60.0)
 
-    assert "1 (lifted from 2 by the queue's ageing)" in shop.call("jobs", "show", ref.id).stdout
+    assert "1 (raised one step by the queue's ageing)" in shop.call("jobs", "show", ref.id).stdout
     assert shop.read("jobs", "show", ref.id)["lifted"] is True

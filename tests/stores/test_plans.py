@@ -17,7 +17,7 @@ from tenure.stores.sql.gates import TAKE_COLUMNS as PARKED_COLUMNS
 from tenure.stores.sql.queries import Queries, read_sql, to_pyformat
 from tenure.stores.sql.rows import SETTLE_COLUMNS
 from tenure.stores.sql.statement import Batch, Statement
-from tenure.stores.sql.take import TAKE_COLUMNS
+from tenure.stores.sql.take import AGE_COLUMNS, TAKE_COLUMNS
 from tests.support.databases import ServerDatabases
 
 QUERIES = Queries(read_sql("tenure.stores.postgres"), bound_clock=False)
@@ -111,6 +111,19 @@ def test_a_gate_is_counted_and_served_by_its_own_indexes(filled: Connection) -> 
         "tenure_jobs_parked",
         "tenure_jobs_pkey",
     }
+
+
+def test_jobs_without_a_handlers_word_and_old_ones_are_found_by_their_indexes(
+    filled: Connection,
+) -> None:
+    asked = {"kinds": ["work", "other"], "limit": 500}
+    lanes = Batch(AGE_COLUMNS, [("default", 100, "", -1, -1)])
+    first = {"kinds": ["work"], "first": 20, "ageing": 1}
+
+    assert scans(filled, Statement("find_unplaced", asked)) == {"tenure_jobs_unplaced"}
+    assert scans(filled, Statement("claim_ages", first, lanes)) == {"tenure_jobs_due"}
+    assert scans(filled, Statement("old_jobs", first, lanes)) == {"tenure_jobs_due"}
+    assert scans(filled, Statement("lift_jobs", {"ids": RUNNING})) == {"tenure_jobs_pkey"}
 
 
 def test_lists_of_a_tenant_or_an_owner_go_by_their_indexes(filled: Connection) -> None:

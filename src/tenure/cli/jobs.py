@@ -88,7 +88,7 @@ def show_one(job_id: JobId, database: Database = None, as_json: AsJson = False) 
         return
     facts = {name.replace("_", " "): value for name, value in light(job).items() if value}
     if facts.pop("lifted", False):
-        facts["priority"] = f"{job.priority} (lifted from {job.priority + 1} by the queue's ageing)"
+        facts["priority"] = f"{job.priority} (raised one step by the queue's ageing)"
     show_facts(facts.items())
     for name, value in (("payload", job.arguments), ("result", job.value)):
         if value is not None:
