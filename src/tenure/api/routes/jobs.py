@@ -13,12 +13,12 @@ from tenure.api.routes.answers import JobId, created, may, with_etag
 from tenure.api.service import Readable, Service, Serving, Writable, service_of
 from tenure.api.shapes.filters import ListInput
 from tenure.api.shapes.jobs import (
-    AddedShape,
     HistoryShape,
     JobPage,
     JobShape,
     LogsShape,
     NewJobInput,
+    NewlyAddedShape,
     PriorityInput,
     WholeJobShape,
     attempt,
@@ -50,9 +50,9 @@ IdempotencyKey = Annotated[
     "/jobs",
     operation_id="createJob",
     status_code=201,
-    response_model=AddedShape,
+    response_model=NewlyAddedShape,
     responses={
-        200: {"model": AddedShape, "description": "Its key named a job already"},
+        200: {"model": NewlyAddedShape, "description": "Its key named a job already"},
         **may(409),
     },
 )

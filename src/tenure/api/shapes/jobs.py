@@ -72,6 +72,11 @@ class AddedShape(Shape):
 
     job_id: str = Field(examples=["42"])
     created: bool
+
+
+class NewlyAddedShape(AddedShape):
+    """The same, with a `warning` where no live worker takes such a job."""
+
     warning: str | None = Field(
         default=None, description="Where no live worker takes such a job; otherwise left out."
     )
