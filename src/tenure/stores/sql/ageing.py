@@ -15,7 +15,9 @@ from tenure.stores.sql.memory import BEFORE_ALL, HEAD, Floor, Place
 from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
 
 LANES = 64
-FIRST = 200
+FIRST = 100
+AT_ONCE = 500
+FLOORS_KEPT = 1_000
 LOOK_COLUMNS = ("queue", "after_priority", "after_tenant")
 LANE_COLUMNS = ("queue", "priority", "tenant", "floor_run_at", "floor_id")
 LANE = itemgetter(0, 1, 2)
@@ -36,14 +38,24 @@ class Walk:
         self.after = (found[-1][1], found[-1][2]) if more else BEFORE_ALL
         return [Lane(*row[:3]) for row in found if row[1] > 0 and row[3]]
 
-    def reached(self, lanes: list[Lane], old: Rows) -> None:
-        """A lane that showed all it has begins anew the next time."""
+    def reached(self, lanes: list[Lane], old: Rows) -> list[int]:
+        """Which jobs to lift, from lane to lane, until they are enough for one part; the next one
+        begins behind the last of these lanes. A lane that showed all it has begins anew.
+        """
+        if len(self.floors) > FLOORS_KEPT:  # of lanes that may never come again
+            self.floors.clear()
+        found = {Lane(*key): list(part) for key, part in groupby(sorted(old), key=LANE)}
+        ids: list[int] = []
         for lane in lanes:
+            rows = found.get(lane, [])
+            ids += [row[4] for row in rows if not row[5]]
             self.floors.pop(lane, None)
-        for key, part in groupby(sorted(old), key=LANE):
-            rows = list(part)
             if len(rows) >= FIRST:
-                self.floors[Lane(*key)] = (rows[-1][3], rows[-1][4])
+                self.floors[lane] = (rows[-1][3], rows[-1][4])
+            if len(ids) >= AT_ONCE:
+                self.after = (lane.priority, lane.tenant)
+                break
+        return ids
 
 
 def lift(queue: str, seconds: float, walk: Walk) -> Plan[list[Lane]]:
@@ -55,8 +67,7 @@ def lift(queue: str, seconds: float, walk: Walk) -> Plan[list[Lane]]:
     places = [(*lane, *walk.floors.get(lane, HEAD)) for lane in lanes]
     values = {"ageing": seconds_to_micros(seconds), "first": FIRST}
     old = yield Statement("old_jobs", values, Batch(LANE_COLUMNS, places))
-    walk.reached(lanes, old)
-    ids = sorted(row[4] for row in old if not row[5])
+    ids = sorted(walk.reached(lanes, old))
     if not ids:
         return []
     lifted = yield Statement("lift_jobs", {"ids": ids})
