@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Concatenate, ParamSpec, Protocol, Unpack
+from typing import Any, Concatenate, ParamSpec, Unpack
 
 from tenure.codec import EMPTY, encode
 from tenure.core.clock import Clock
@@ -17,11 +17,14 @@ from tenure.core.limits import Limit
 from tenure.core.origin import Tracing
 from tenure.core.retry import Exponential, RetryPolicy
 from tenure.core.signals import Signals
+from tenure.feature import Feature, Runner
 from tenure.handlers import Handler, HandlerOptions, Registry, RunsIn, described, timeout_of
 from tenure.insight import Insight
 from tenure.limits import KeptLimits
 from tenure.operator import Operator
 from tenure.options import Options, take_place
+from tenure.published import Published
+from tenure.queues import Queues
 from tenure.running import RunningJob
 from tenure.schedules import Schedules
 from tenure.settings import Settings
@@ -41,30 +44,6 @@ class JobRef:
 
     id: str
     created: bool = True
-
-
-class Runner(Protocol):
-    """A named step of a tick: does what it can within the budget, says how much it did."""
-
-    name: str
-
-    def run(self, budget: Any) -> int:
-        """The number of things done."""
-        ...
-
-
-class Feature(Protocol):
-    """What `include` takes: handlers and runners; it may have `slots` of its queues besides."""
-
-    @property
-    def handlers(self) -> Iterable[Handler[Any]]:
-        """What it can run."""
-        ...
-
-    @property
-    def runners(self) -> Iterable[Runner]:
-        """What it does in every tick."""
-        ...
 
 
 class Tenure:
@@ -100,7 +79,10 @@ class Tenure:
         self.insight = Insight(self.store)
         self.operator = Operator(self.store, self.signals)
         self.tenants = Tenants(self.store)
-        self.limits = KeptLimits(self.store, self.handlers)
+        self.published = Published(self.store, self.settings)
+        self.limits = KeptLimits(self.store, self.handlers, self.published)
+        self.queues = Queues(self.store, self.handlers)
+        self.queue = self.queues.declare
         self.waits = Waits(self.store, self.signals)
         self.watchers: dict[str, Any] = {}
         self.tracing: Tracing | None = None
@@ -166,7 +148,8 @@ class Tenure:
         """Add many, all or none: `app.enqueue_many([render.new(invoice_id=n) for n in ids])`."""
         check_off_loop("enqueue()", "await enqueue_async()")
         check_inside(tx)
-        added = self.store.jobs.add(list(jobs), getattr(tx, "inner", tx), notify=notify)
+        placed = self.published.place(list(jobs))
+        added = self.store.jobs.add(placed, getattr(tx, "inner", tx), notify=notify)
         return self._added(added, tx)
 
     async def enqueue_async(
@@ -182,6 +165,9 @@ class Tenure:
         """Add many from a coroutine, all or none."""
         check_inside(tx)
         inner, jobs = getattr(tx, "inner", tx), list(jobs)
+        if not self.published.knows(jobs):
+            await asyncio.to_thread(self.published.place, jobs)
+        jobs = self.published.place(jobs)
         if inner is not tx and not self.store.is_async(inner):
             added = await asyncio.to_thread(self.store.jobs.add, jobs, inner, notify=notify)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Unpack
@@ -14,7 +14,8 @@ from pydantic import ValidationError
 from tenure.arguments import arguments_model, problems, writes_canonical
 from tenure.codec import EMPTY, encode, fitting
 from tenure.core.errors import ArgumentsError, OptionError, UnknownKind
-from tenure.core.job import NewJob
+from tenure.core.job import NewJob, Placement, Unplaced
+from tenure.core.lease import ClaimedJob
 from tenure.core.limits import Limit, check_limit
 from tenure.core.origin import Origin, origin
 from tenure.core.retry import RetryPolicy
@@ -22,7 +23,8 @@ from tenure.options import PLACING, Options, check_name, new_job, place_of
 from tenure.running import RunningJob, current_job
 
 if TYPE_CHECKING:
-    from tenure.engine import Feature, JobRef, Tenure
+    from tenure.engine import JobRef, Tenure
+    from tenure.feature import Feature
 
 P = ParamSpec("P")
 HandlerFunction = Callable[Concatenate[RunningJob, P], Any]
@@ -83,6 +85,18 @@ class Handler(Generic[P]):
             if limit is not None:
                 check_limit(limit)
         _check_place(self)
+
+    @property
+    def placement(self) -> Placement:
+        """Where its jobs go, and how often they are tried, unless the caller says otherwise."""
+        options = self.options
+        return Placement(options.queue, options.priority, options.retry.attempts)
+
+    def decide(self, claimed: ClaimedJob) -> ClaimedJob:
+        """A job that was added without knowing this handler: how often it is tried."""
+        if not claimed.unplaced & Unplaced.MAX_ATTEMPTS:
+            return claimed
+        return claimed._replace(max_attempts=self.options.retry.attempts)
 
     @cached_property
     def template(self) -> NewJob:
@@ -188,6 +202,14 @@ class Registry:
             self.add(handler)
         self.slots.update(getattr(feature, "slots", {}))
 
+    def give(self, queue: str, slots: int | None) -> None:
+        """How many jobs of a queue each worker runs at a time, where the app says so."""
+        if slots is not None:
+            if type(slots) is not int or slots < 1:
+                raise OptionError(f"a queue needs at least one slot, not {slots!r}")
+            known = self.slots.get(queue, QueueSlots(slots))
+            self.slots[queue] = replace(known, slots=slots)
+
     def add(self, handler: Handler[Any]) -> None:
         """One handler per kind."""
         if handler.kind in self._handlers:
@@ -231,15 +253,24 @@ def described(app: Tenure, kind: str, payload: str, options: Options) -> NewJob:
 def _described(app: Tenure, kind: str, payload: str, options: Options) -> NewJob:
     handler, parent = app.handlers.get(kind), current_job.get()
     if handler is None:
-        settings = app.settings
-        known: Options = {"priority": settings.priority, "max_attempts": settings.max_attempts}
-    elif parent is None and not options:
+        return _unplaced(app, kind, payload, options, parent)
+    if parent is None and not options:
         return handler.template if payload == EMPTY else handler.template.with_payload(payload)
-    else:
-        known = handler.defaults
     if parent is None:
-        return new_job(kind, payload, {**known, **options})
-    return new_job(kind, payload, {**known, **_inherited(parent), **options})
+        return new_job(kind, payload, {**handler.defaults, **options})
+    return new_job(kind, payload, {**handler.defaults, **_inherited(parent), **options})
+
+
+def _unplaced(
+    app: Tenure, kind: str, payload: str, options: Options, parent: RunningJob | None
+) -> NewJob:
+    """A kind that this app does not know: what is not given is marked, and left to its handler."""
+    settings = app.settings
+    known: Options = {"priority": settings.priority, "max_attempts": settings.max_attempts}
+    if parent is not None:
+        known.update(_inherited(parent))
+    missing = sum(flag for flag in Unplaced if str(flag.name).lower() not in options)
+    return new_job(kind, payload, {**known, **options})._replace(unplaced=missing)
 
 
 def _coming_from(app: Tenure, here: Origin | None) -> dict[str, Any]:
@@ -257,6 +288,7 @@ def _inherited(parent: RunningJob) -> Options:
         "trace": parent.claimed.trace,
         "enqueued_by": f"job:{parent.id}",
         "tenant": parent.tenant,
+        "owner": parent.claimed.owner,
     }
 
 

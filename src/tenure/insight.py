@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from tenure.core.chain import Hold
 from tenure.core.filter import JobFilter
@@ -46,6 +47,9 @@ class WorkerView:
     silent_seconds: float
     listening: bool = False
     shard: Shard | None = None
+    app: str = ""
+    release: str = ""
+    queue_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def alive(self) -> bool:
@@ -224,4 +228,7 @@ def _worker(record: Record, now: datetime) -> WorkerView:
         silent_seconds=(now - seen).total_seconds(),
         listening=record.data.get("listening", False),
         shard=Shard(*shard) if (shard := record.data.get("shard")) else None,
+        app=record.data.get("app", ""),
+        release=record.data.get("release", ""),
+        queue_options=record.data.get("queue_options", {}),
     )

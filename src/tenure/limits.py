@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from tenure.core.limits import Limit, Limits, check_limit
 from tenure.options import check_name
+from tenure.published import Published, PublishedHandler
 from tenure.stores.beside import Record, every
 from tenure.stores.contract import Store
 
@@ -31,9 +33,10 @@ class KindLimit:
 class KeptLimits:
     """`app.limits`: what an operator sets goes before what a handler says, within 15 s."""
 
-    def __init__(self, store: Store, handlers: Registry) -> None:
+    def __init__(self, store: Store, handlers: Registry, published: Published) -> None:
         self._store = store
         self._handlers = handlers
+        self._published = published
 
     def set(self, kind: str, limit: Limit, *, each_key: bool = False) -> None:
         """Limit a kind in the whole fleet, or each key (`using(limit_key=...)`) within it."""
@@ -46,32 +49,48 @@ class KeptLimits:
         """What the handler says holds again; whether there was something to forget."""
         return self._store.records.remove(_place(each_key), kind)
 
-    def all(self) -> list[KindLimit]:
-        """What holds: by the handlers of this app, and by operators."""
-        said = {(one.kind, one.each_key): one for one in self._said()}
-        kept = {(one.kind, one.each_key): one for one in self._kept()}
-        return sorted((said | kept).values(), key=lambda one: (one.kind, one.each_key))
+    def all(self, published: Mapping[str, PublishedHandler] | None = None) -> list[KindLimit]:
+        """What holds: by handlers that live workers of this app have, by this app's own, and by
+        operators.
+        """
+        there = self._published.all() if published is None else published
+        found: dict[tuple[str, bool], KindLimit] = {}
+        for one in chain(_of(self._published.limits(there)), self._said(), self._kept()):
+            found[one.kind, one.each_key] = one
+        return [found[name] for name in sorted(found)]
 
     def declared(self) -> Limits:
         """What the handlers say, without a look into the database."""
         return _in_force(self._said(), {})
 
-    def for_worker(self, caps: Mapping[str, int]) -> Limits:
+    def for_worker(
+        self, caps: Mapping[str, int], published: Mapping[str, PublishedHandler] | None = None
+    ) -> Limits:
         """What a worker of this app has to obey."""
         known = set(self._handlers.kinds)
-        return _in_force([one for one in self.all() if one.kind in known], caps)
+        return _in_force([one for one in self.all(published) if one.kind in known], caps)
 
     def _said(self) -> Iterator[KindLimit]:
         for handler in self._handlers:
-            if handler.options.limit is not None:
-                yield KindLimit(handler.kind, handler.options.limit)
-            if handler.options.key_limit is not None:
-                yield KindLimit(handler.kind, handler.options.key_limit, each_key=True)
+            options = handler.options
+            yield from _pair(handler.kind, options.limit, options.key_limit)
 
     def _kept(self) -> Iterable[KindLimit]:
         for each_key in (False, True):
             for record in every(self._store.records, _place(each_key)):
                 yield KindLimit(record.name, Limit(**record.data), each_key, by_operator=True)
+
+
+def _of(published: Iterable[PublishedHandler]) -> Iterator[KindLimit]:
+    for one in published:
+        yield from _pair(one.kind, one.limit, one.key_limit)
+
+
+def _pair(kind: str, limit: Limit | None, key_limit: Limit | None) -> Iterator[KindLimit]:
+    if limit is not None:
+        yield KindLimit(kind, limit)
+    if key_limit is not None:
+        yield KindLimit(kind, key_limit, each_key=True)
 
 
 def _in_force(limits: Iterable[KindLimit], caps: Mapping[str, int]) -> Limits:

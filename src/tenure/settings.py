@@ -24,6 +24,7 @@ class Settings(BaseSettings):
 
     database_url: str = DEFAULT_URL
     app_name: str = Field(default="", max_length=100)
+    app_version: str = Field(default="", max_length=100)
     auto_migrate: bool | None = None
     lease_seconds: float = Field(default=60.0, ge=0.2, le=86_400)
     renew_seconds: float = Field(default=20.0, ge=0.05, le=28_800)

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tenure import Fail, RunningJob, State, Tenure
+from tenure import Fail, RunningJob, State, Steps, Tenure, Worker
 from tenure.testing import run_until_idle
 from tests.api.conftest import Served
 from tests.api.test_bad_input import check_problem
@@ -51,6 +51,34 @@ def test_a_job_is_added_with_all_that_can_be_said(served: Served) -> None:
     assert job.run_at.isoformat() == "2030-01-01T00:00:00+00:00"
     assert job.correlation_id == "order-42"
     assert (job.enqueued_by or "").startswith("key:test:")
+
+
+def test_a_warning_tells_where_no_live_worker_takes_the_job(served: Served) -> None:
+    def warned(**job: Any) -> str | None:
+        answer = served.post("/api/jobs", job)
+        assert answer.status_code == 201, answer.text
+        warning: str | None = answer.json().get("warning")
+        return warning
+
+    elsewhere = Tenure(served.engine.url)
+    elsewhere.job("hang", queue="long")(lambda job: None)
+    with Worker(elsewhere):
+        assert warned(kind="hang") is None
+        assert "knows the kind 'hnag'" in (warned(kind="hnag") or "")
+        assert "from the queue 'pdf'" in (warned(kind="hang", queue="pdf") or "")
+    elsewhere.close()
+    assert warned(kind="add", payload={"a": 1}) is None  # this process knows it
+
+
+def test_a_job_by_name_is_placed_as_its_workers_say(served: Served) -> None:
+    elsewhere = Tenure(served.engine.url)
+    elsewhere.job("hang", queue="long", priority=7, retry=Steps(0))(lambda job: None)
+    with Worker(elsewhere, queues={"other": 1}):
+        answer = served.post("/api/jobs", {"kind": "hang"})
+    elsewhere.close()
+
+    job = served.engine.get(answer.json()["jobId"])
+    assert (job.queue, job.priority, job.max_attempts) == ("long", 7, 2)
 
 
 @pytest.mark.parametrize("payload", [{"a": "one"}, {}, {"a": 1, "c": 2}, [1], None])

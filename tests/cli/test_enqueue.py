@@ -90,13 +90,13 @@ def test_a_job_that_no_live_worker_takes_is_remarked_upon(shop: Shop) -> None:
         told = [shop.call("enqueue", *given).stderr for given in HANGING]
 
     assert told == [
-        "no live worker takes 'hang' from the queue 'default', but from: long\n",
         "",
+        "no live worker takes 'hang' from the queue 'default', but from: long\n",
         "no live worker knows the kind 'hnag'; tenure workers lists what they know\n",
     ]
 
 
-HANGING = (["hang"], ["hang", "--queue", "long"], ["hnag"])
+HANGING = (["hang"], ["hang", "--queue", "default"], ["hnag"])
 
 
 def test_lines_become_jobs_and_each_is_answered(shop: Shop) -> None:

@@ -97,18 +97,30 @@ def test_wait_answers_the_job_as_it_is_when_time_is_over(app: Tenure) -> None:
     assert app.wait(ref, seconds=0.05).state is State.QUEUED
 
 
-def test_follow_up_jobs_inherit_tenant_and_correlation(app: Tenure) -> None:
+def test_follow_up_jobs_inherit_tenant_owner_and_correlation(app: Tenure) -> None:
     @app.job("parent")
     def parent(job: RunningJob) -> str:
         return app.enqueue("child").id
 
-    ref = parent.using(tenant="acme", correlation_id="c-7").enqueue()
+    ref = parent.using(tenant="acme", owner="ada", correlation_id="c-7").enqueue()
     run_until_idle(app)
 
     child = app.get(app.get(ref).value)
-    assert (child.tenant, child.correlation_id, child.enqueued_by) == (
-        "acme", "c-7", f"job:{ref.id}",
+    assert (child.tenant, child.owner, child.correlation_id, child.enqueued_by) == (
+        "acme", "ada", "c-7", f"job:{ref.id}",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("owner", ["bob", None])
+def test_a_follow_up_job_may_have_another_owner_or_none(app: Tenure, owner: str | None) -> None:
+    @app.job("parent")
+    def parent(job: RunningJob) -> str:
+        return app.enqueue("child", owner=owner).id
+
+    ref = parent.using(owner="ada").enqueue()
+    run_until_idle(app)
+
+    assert app.get(app.get(ref).value).owner == owner
 
 
 def test_a_new_job_is_no_payload(app: Tenure) -> None:

@@ -121,17 +121,23 @@ def test_a_deploy_leaves_what_an_operator_edited(make: Make) -> None:
     assert (reset.terms.cron, reset.next_at.hour) == ("0 5 * * *", 4)
 
 
-def test_what_the_code_no_longer_declares_is_disabled_and_comes_back(
+def test_what_no_code_has_declared_for_an_hour_is_disabled_and_comes_back(
     make: Make, clock: ManualClock
 ) -> None:
     run(make(nightly))
-    without = make()
+    without, told = make(), list[Any]()
+    without.signals.subscribe(lambda _, facts: told.append(facts["schedule"]), "schedule.disabled")
+    for _ in range(11):
+        clock.advance(seconds=HOUR / 12)
+        run(without)
+        assert without.schedules.get("nightly").enabled
+    clock.advance(seconds=HOUR / 12)
+
     run(without)
-    clock.advance(seconds=3 * DAY)
-
-    assert run(without) == 0
     assert not without.schedules.get("nightly").enabled
+    assert told == ["nightly"]
 
+    clock.advance(seconds=3 * DAY)
     again = make(nightly)
     assert run(again) == 0
     assert again.schedules.get("nightly").next_at > clock.now()

@@ -17,7 +17,7 @@ from tenure.stores.sql.gates import TAKE_COLUMNS as PARKED_COLUMNS
 from tenure.stores.sql.queries import Queries, read_sql, to_pyformat
 from tenure.stores.sql.rows import SETTLE_COLUMNS
 from tenure.stores.sql.statement import Batch, Statement
-from tenure.stores.sql.take import TAKE_COLUMNS
+from tenure.stores.sql.take import AGE_COLUMNS, TAKE_COLUMNS
 from tests.support.databases import ServerDatabases
 
 LEASE = {"owner": "w", "lease": 1, "reserving": ["default"]}
@@ -121,6 +121,19 @@ def test_keys_that_have_stopped_are_looked_for_in_the_index_of_held_jobs(
 
     assert scans(filled, edge) == {"tenure_jobs_held"}
     assert scans(filled, stopped) == {"tenure_jobs_held", "tenure_jobs_order"}
+
+
+def test_jobs_without_a_handlers_word_and_old_ones_are_found_by_their_indexes(
+    filled: Connection,
+) -> None:
+    asked = {"kinds": ["work", "other"], "limit": 500}
+    lanes = Batch(AGE_COLUMNS, [("default", 100, "", -1, -1)])
+    first = {"kinds": ["work"], "first": 20, "ageing": 1}
+
+    assert scans(filled, Statement("find_unplaced", asked)) == {"tenure_jobs_unplaced"}
+    assert scans(filled, Statement("claim_ages", first, lanes)) == {"tenure_jobs_due"}
+    assert scans(filled, Statement("old_jobs", first, lanes)) == {"tenure_jobs_due"}
+    assert scans(filled, Statement("lift_jobs", {"ids": RUNNING})) == {"tenure_jobs_pkey"}
 
 
 def test_lists_of_a_tenant_or_an_owner_go_by_their_indexes(filled: Connection) -> None:

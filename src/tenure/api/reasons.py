@@ -42,6 +42,18 @@ class Reasons:
             self._known.popitem(last=False)
         return told
 
+    def warning(self, kind: str, queue: str | None) -> str | None:
+        """Where no live worker takes such a job; this process may know the kind without working."""
+        alive = self._around().alive
+        knowing = [worker for worker in alive if kind in worker.kinds]
+        if not knowing and self._engine.handlers.get(kind) is None:
+            return f"no live worker knows the kind {kind!r}; the job waits until one does"
+        if queue is None or not knowing or any(queue in worker.queues for worker in knowing):
+            return None
+        return (
+            f"no live worker takes {kind!r} from the queue {queue!r}; the job waits until one does"
+        )
+
     def _around(self) -> Around:
         """By the store's clock of now, though it was asked up to a second ago."""
         with self._asking:  # one asks, the others have its answer

@@ -75,13 +75,15 @@ def _one(engine: Tenure, given: dict[str, object], *, checked: bool, as_json: bo
 
 
 def _warn(engine: Tenure, job: NewJob) -> None:
-    """By name it lands in the queue `default`, which the handler's own may not be."""
+    """By name nobody checks the kind; and a queue that was given may be one that nobody serves."""
     alive = [worker for worker in engine.insight.workers() if worker.alive]
     knowing = [worker for worker in alive if job.kind in worker.kinds]
-    if any(job.queue in worker.queues for worker in knowing):
+    [placed] = engine.published.place([job])
+    if any(placed.queue in worker.queues for worker in knowing):
         return
     if knowing:
         names = ", ".join(sorted({queue for worker in knowing for queue in worker.queues}))
-        note(f"no live worker takes {job.kind!r} from the queue {job.queue!r}, but from: {names}")
+        queue = placed.queue
+        note(f"no live worker takes {job.kind!r} from the queue {queue!r}, but from: {names}")
     elif alive:
         note(f"no live worker knows the kind {job.kind!r}; tenure workers lists what they know")

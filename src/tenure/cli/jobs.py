@@ -87,6 +87,8 @@ def show_one(job_id: JobId, database: Database = None, as_json: AsJson = False) 
         show_json(whole(job, history))
         return
     facts = {name.replace("_", " "): value for name, value in light(job).items() if value}
+    if facts.pop("lifted", False):
+        facts["priority"] = f"{job.priority} (raised one step by the queue's ageing)"
     show_facts(facts.items())
     for name, value in (("payload", job.arguments), ("result", job.value)):
         if value is not None:

@@ -123,6 +123,7 @@ def shape(row: Schedule) -> dict[str, Any]:
         "edited": sorted(row.edited), "enabled": row.enabled, "paused": row.paused,
         "paused_by": row.paused_by, "next_at": row.next_at, "last_slot": row.last_slot,
         "last_job": row.last_job, "fired": row.fired, "dropped": row.dropped, "app": row.app,
+        "release": row.release, "declared_at": row.declared_at,
     }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
+from enum import IntFlag, StrEnum
 from typing import Any, NamedTuple
 
 DEFAULT_QUEUE = "default"
@@ -59,6 +59,25 @@ class UniqueKey:
     window_seconds: float | None = None
 
 
+class Unplaced(IntFlag):
+    """What was not said about a job whose handler nobody knew when it was added.
+
+    The row has defaults until a worker that knows the kind puts its handler's word in their place.
+    """
+
+    QUEUE = 1
+    PRIORITY = 2
+    MAX_ATTEMPTS = 4
+
+
+class Placement(NamedTuple):
+    """What a handler says about its jobs."""
+
+    queue: str
+    priority: int
+    max_attempts: int
+
+
 class NewJob(NamedTuple):
     """A job to add. `payload` is JSON text already; `delay_seconds` counts on the store's clock.
 
@@ -87,10 +106,17 @@ class NewJob(NamedTuple):
     after: tuple[str, ...] = ()
     runs_anyway: bool = False
     limit_key: str | None = None
+    unplaced: Unplaced | int = 0
 
     def with_payload(self, payload: str) -> NewJob:
         """The same job with another payload; they are the first two fields."""
         return tuple.__new__(NewJob, (self[0], payload, *self[2:]))
+
+    def placed(self, by: Placement) -> NewJob:
+        """With what its handler says, where the caller said nothing."""
+        said: dict[str, Any] = by._asdict()
+        missing = {name: said[name] for name in open_fields(self.unplaced)}
+        return self._replace(**missing, unplaced=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +158,7 @@ class Job:
     refunds: int
     crashes: int = 0
     reserved: bool = False
+    lifted: bool = False
     payload: str | None = None
     result: str | None = None
     waits_for: tuple[str, ...] | None = None
@@ -145,3 +172,8 @@ class Job:
     def value(self) -> Any:
         """What the handler returned, decoded; None where there is nothing."""
         return None if self.result is None else json.loads(self.result)
+
+
+def open_fields(unplaced: int) -> list[str]:
+    """The names of what was not said."""
+    return [str(flag.name).lower() for flag in Unplaced if unplaced & flag]

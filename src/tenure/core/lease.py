@@ -7,6 +7,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from tenure.core.clock import from_micros
+from tenure.core.job import Unplaced
 
 
 class Lease(NamedTuple):
@@ -53,6 +54,7 @@ class ClaimedJob(NamedTuple):
     started_micros: int
     expires_micros: int | None = None
     standing: int = 0
+    unplaced: Unplaced | int = 0
 
     @property
     def started_at(self) -> datetime:

@@ -46,6 +46,24 @@ def by_priority(lanes: Iterable[Lane]) -> list[list[Lane]]:
     return [list(level) for _, level in groupby(ordered, key=attrgetter("priority"))]
 
 
+class Age(NamedTuple):
+    """When a waiting job of a lane was due."""
+
+    run_at: int
+    number: int
+    lane: Lane
+
+
+def oldest(ages: Iterable[Age], slots: Mapping[str, int]) -> list[Take]:
+    """The slots of each queue for its oldest jobs, whose ever they are: how many of each lane."""
+    left, counts = dict(slots), dict[Lane, int]()
+    for age in sorted(ages):
+        if left.get(age.lane.queue, 0) > 0:
+            left[age.lane.queue] -= 1
+            counts[age.lane] = counts.get(age.lane, 0) + 1
+    return [Take(lane, count) for lane, count in counts.items()]
+
+
 class Tally:
     """What each lane has had, by its weight: who has had least is next.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict
 
@@ -13,7 +13,7 @@ from tenure.handlers import Handler
 from tenure.options import check_name
 from tenure.schedules.cron import SOME_DAY
 from tenure.schedules.rows import Rows
-from tenure.schedules.schedule import Schedule
+from tenure.schedules.schedule import Declarer, Schedule
 from tenure.schedules.terms import Terms, as_stored
 from tenure.schedules.timing import following
 
@@ -69,33 +69,44 @@ def check_payload(app: Tenure, terms: Terms) -> None:
         handler.unpack(payload)
 
 
-def synchronise(app: Tenure, rows: Rows, declared: Mapping[str, Terms]) -> None:
-    """What the code declares into rows; what it no longer declares is disabled."""
-    own, there = app.settings.app_name, {row.name: row for row in rows.list()}
-    foreign = [name for name in declared if name in there and there[name].app not in ("", own)]
+def synchronise(
+    app: Tenure, rows: Rows, declared: Mapping[str, Terms], *, starting: bool
+) -> list[Schedule]:
+    """What the code declares into rows, as they are afterwards; what no replica declares goes.
+
+    `starting`: for the first time in this process, which may bring new terms.
+    """
+    by = Declarer(app.settings.app_name, app.settings.app_version)
+    there, now = {row.name: row for row in rows.list()}, app.store.now()
+    foreign = [name for name in declared if name in there and there[name].app not in ("", by.app)]
     for name, terms in declared.items():
         if name not in there:
-            rows.create(_new(app, name, terms))
+            there[name] = rows.create(_new(by, name, terms, now))
         if name not in foreign:
-            rows.change(name, partial(_declared, app, terms))
+            step = partial(_declared, by, terms, now, starting)
+            there[name] = rows.apply(there[name], step)
     for name, row in there.items():
-        if name not in declared and row.enabled and row.app == own:
-            rows.change(name, lambda one: replace(one, enabled=False))
-            app.signals.emit("schedule.disabled", schedule=name)
-    if foreign:
+        if name not in declared and row.app == by.app:
+            there[name] = rows.apply(row, lambda one: one.miss(now))
+            if row.enabled and not there[name].enabled:
+                app.signals.emit("schedule.disabled", schedule=name)
+    if foreign and starting:
         raise OptionError(
             f"the schedule {foreign[0]!r} belongs to the app {there[foreign[0]].app!r} "
             "(TENURE_APP_NAME); give this one another name='...'"
         )
+    return list(there.values())
 
 
-def _new(app: Tenure, name: str, terms: Terms) -> Schedule:
-    next_at = following(terms.timing(), app.store.now())
-    return Schedule(name=name, declared=terms, app=app.settings.app_name, next_at=next_at)
+def _new(by: Declarer, name: str, terms: Terms, now: datetime) -> Schedule:
+    next_at = following(terms.timing(), now)
+    return Schedule(
+        name=name, declared=terms, app=by.app, release=by.release, declared_at=now, next_at=next_at
+    )
 
 
-def _declared(app: Tenure, terms: Terms, row: Schedule) -> Schedule:
-    return row.declare(terms, app.settings.app_name, app.store.now())
+def _declared(by: Declarer, terms: Terms, now: datetime, starting: bool, row: Schedule) -> Schedule:
+    return row.declare(by, terms, now, starting=starting)
 
 
 def _place(handler: Handler[Any]) -> dict[str, Any]:

@@ -41,8 +41,11 @@ class Rows:
 
     def change(self, name: str, change: Callable[[Schedule], Schedule]) -> Schedule:
         """Again where somebody came between; its next slot follows its new rule."""
+        return self.apply(self.get(name), change)
+
+    def apply(self, before: Schedule, change: Callable[[Schedule], Schedule]) -> Schedule:
+        """The same to a row that was just read: one that stays as it is costs nothing."""
         for _ in range(TRIES):
-            before = self.get(name)
             after = change(before)
             if after == before:
                 return before
@@ -51,8 +54,8 @@ class Rows:
             try:
                 return self._put(after)
             except VersionConflict:
-                continue
-        raise VersionConflict(SCHEDULES, name)
+                before = self.get(before.name)
+        raise VersionConflict(SCHEDULES, before.name)
 
     def _put(self, row: Schedule) -> Schedule:
         return Schedule.of(self._app.store.records.put(row.to_record()))

@@ -1,4 +1,4 @@
-"""The runner `schedules`: what the code declares into rows once, then whatever is due."""
+"""The runner `schedules`: what the code declares into rows, then whatever is due."""
 
 from __future__ import annotations
 
@@ -68,8 +68,7 @@ class ScheduleRunner:
         if not self._able():
             return 0
         look = _Look(self._app.store.now())
-        self._synchronise(look)
-        for row in _in_order(self._schedules.list()):
+        for row in _in_order(self._synchronise(look)):
             if row.next_at > look.now or budget.spent:
                 look.moments.append(row.next_at)
             else:
@@ -111,16 +110,18 @@ class ScheduleRunner:
             raise OptionError("schedules need a store with locks, records and transactions")
         return False
 
-    def _synchronise(self, look: _Look) -> None:
-        """Once per process and store; again where the code has declared more since."""
+    def _synchronise(self, look: _Look) -> Iterable[Schedule]:
+        """At every look, as what nobody declares goes; new terms come once per process and store,
+        and again where the code has declared more since.
+        """
         known = os.getpid(), self._app.store, len(self._schedules.declared)
-        if known == self._known:
-            return
         try:
-            self._schedules.synchronise()
-            self._known = known
+            rows = self._schedules.synchronise(starting=known != self._known)
         except OptionError as error:  # a name of another app: the other schedules go on
             look.errors.append(error)
+            return self._schedules.list()
+        self._known = known
+        return rows
 
     def _owner(self) -> str:
         return f"{socket.gethostname()[:40]}:{os.getpid()}:{self._token}"

@@ -118,9 +118,9 @@ class Schedules:
         job = any_job(self._app, name, self.get(name).terms, self._app.store.now())
         return self._app.enqueue_many([job])[0]
 
-    def synchronise(self) -> None:
-        """What the code declares into rows; what it no longer declares is disabled."""
-        synchronise(self._app, self._rows, self.declared)
+    def synchronise(self, *, starting: bool = True) -> Iterable[Schedule]:
+        """What the code declares into rows, as they are then; see `tenure.schedules.declare`."""
+        return synchronise(self._app, self._rows, self.declared, starting=starting)
 
     def _tell(self, action: str, name: str, actor: str) -> None:
         self._app.signals.emit(action, schedule=name, actor=actor)

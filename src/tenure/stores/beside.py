@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from tenure.core.job import Job, State
+from tenure.core.job import Job, Placement, State
 from tenure.core.lease import Lease
 
 COUNTED_AT_MOST = 20_000
@@ -104,6 +104,18 @@ class QueueStore(Protocol):
 
     def running(self, tenant: str) -> int:
         """How many jobs of a tenant run, under leases that are alive."""
+        ...
+
+    def place(self, handlers: Mapping[str, Placement]) -> int:
+        """One bounded chunk of waiting jobs that were added without knowing their handler get what
+        it says, where the caller said nothing; how many.
+        """
+        ...
+
+    def lift(self, queue: str, seconds: float) -> int:
+        """One bounded part of a queue: what has been due for so long goes up by one step of
+        priority, once (8); how many did.
+        """
         ...
 
 

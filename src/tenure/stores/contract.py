@@ -53,7 +53,8 @@ class ClaimRequest:
     `woken` names queues that are said to have got due jobs: a hint where to look first. A
     `thorough` claim looks everywhere, whatever that costs; another may put a dear look off. With a
     `shard` only its tenants' jobs are taken. Jobs of the queues in `reserving` have not begun when
-    they are claimed.
+    they are claimed. In `unfair` queues tenants do not share: within a priority the oldest goes
+    first, whose ever it is.
     """
 
     owner: str
@@ -66,6 +67,7 @@ class ClaimRequest:
     thorough: bool = False
     shard: Shard | None = None
     reserving: Collection[str] = ()
+    unfair: Collection[str] = ()
 
     def may_take(self, tenant: str) -> bool:
         """Whether this tenant's jobs are for us."""

@@ -14,6 +14,7 @@ from tenure.engine import Tenure
 from tenure.insight import Insight
 from tenure.limits import KeptLimits
 from tenure.operator import Operator
+from tenure.published import Published
 from tenure.stores import open_store
 from tenure.stores.contract import Store
 from tenure.tenants import Tenants
@@ -43,7 +44,9 @@ def _point(app: Tenure, store: Store, url: str) -> None:
     app.insight = Insight(store)
     app.operator = Operator(store, app.signals)
     app.tenants = Tenants(store)
-    app.limits = KeptLimits(store, app.handlers)
+    app.published = Published(store, app.settings)
+    app.limits = KeptLimits(store, app.handlers, app.published)
+    app.queues = app.queues.on(store)
     app.waits = Waits(store, app.signals)
 
 

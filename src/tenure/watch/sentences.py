@@ -167,9 +167,16 @@ def schedule_dropped(facts: Facts) -> Iterator[Sentence]:
     yield Sentence("warning", f"{text} that passed meanwhile (catch_up={facts['catch_up']})")
 
 
+def jobs_lifted(facts: Facts) -> Iterator[Sentence]:
+    """A queue's ageing at work."""
+    jobs, queue = plural(facts["jobs"], "job"), facts["queue"]
+    text = f"{jobs} of the queue {queue} waited {facts['seconds']:g} s: one step of priority up"
+    yield Sentence("info", text)
+
+
 def schedule_disabled(facts: Facts) -> Iterator[Sentence]:
     """The code has changed."""
-    text = f"schedule {facts['schedule']} is disabled: the code does not declare it any more"
+    text = f"schedule {facts['schedule']} is disabled: no worker has declared it for an hour"
     yield Sentence("warning", text)
 
 
@@ -282,6 +289,7 @@ SENTENCES: dict[str, Telling] = {
 VERBOSE: dict[str, Telling] = {
     "jobs.settled": jobs_settled_all,
     "jobs.enqueued": jobs_enqueued,
+    "jobs.lifted": jobs_lifted,
     "schedule.fired": schedule_fired,
 }
 """Told beside those, or instead of them, where every step is wanted."""

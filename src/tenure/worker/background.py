@@ -13,6 +13,7 @@ from tenure.core.errors import StoreError, StoreUnavailable
 from tenure.core.pace import Pace
 from tenure.core.signals import Signals
 from tenure.stores.wake import EVERY_QUEUE, Complaints, Listener
+from tenure.worker.ageing import EVERY_SECONDS, Lifter
 from tenure.worker.alarm import Alarm
 from tenure.worker.pipeline import Pipeline
 from tenure.worker.pruning import Pruner, in_daemon
@@ -134,6 +135,17 @@ async def keep_pruning(pruner: Pruner, pace: Pace, signals: Signals, stop: async
         await pause(stop, rest)
     with suppress(StoreError):
         await in_daemon(pruner.release)
+
+
+async def keep_lifting(lifter: Lifter, signals: Signals, stop: asyncio.Event) -> None:
+    """What has waited too long, every few seconds; whether any queue wants that may change."""
+    while not stop.is_set():
+        await pause(stop, EVERY_SECONDS)
+        if lifter.wanted and not stop.is_set():
+            try:
+                await in_daemon(lifter.turn)
+            except Exception as error:
+                signals.emit("worker.error", error=error, step="ageing")
 
 
 async def pause(stop: asyncio.Event, seconds: float) -> None:

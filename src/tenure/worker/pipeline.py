@@ -93,6 +93,7 @@ class Pipeline:
         self.limits: Limits = app.limits.declared()
         self._limits_seen: Limits | None = None
         self._claimed_at = 0.0
+        self.unfair: frozenset[str] = frozenset()
 
     @property
     def stopping(self) -> bool:
@@ -251,6 +252,7 @@ class Pipeline:
             thorough=thorough,
             shard=self._scope.shard,
             reserving=self._slots.reserving(room),
+            unfair=self.unfair,
         )
 
     def _tell_ended(self, claim: Claim) -> None:

@@ -69,6 +69,8 @@ class Run:
 
     def __init__(self, handler: Handler[Any], claimed: ClaimedJob, trusted_until: float) -> None:
         self.handler = handler
+        if claimed.unplaced:  # it was added by name, and nobody knew the handler
+            claimed = handler.decide(claimed)
         self.claimed = claimed
         self.job = RunningJob(handler.app, claimed)
         self.reserved = claimed.standing == Standing.RESERVED

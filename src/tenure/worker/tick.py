@@ -12,7 +12,7 @@ from typing import Any
 from tenure.core.budget import Budget
 from tenure.core.errors import OptionError
 from tenure.core.failure import Failure
-from tenure.engine import Runner
+from tenure.feature import Runner
 from tenure.worker.pruning import in_daemon
 from tenure.worker.settings import WorkerSettings
 

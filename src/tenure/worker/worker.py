@@ -10,7 +10,7 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import astuple
+from dataclasses import asdict, astuple
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import Any
@@ -18,8 +18,11 @@ from typing import Any
 from tenure.core.budget import Budget
 from tenure.engine import Tenure
 from tenure.insight import WORKERS
+from tenure.queues import AS_USUAL
 from tenure.stores.beside import Record
+from tenure.worker.ageing import Lifter
 from tenure.worker.background import (
+    keep_lifting,
     keep_listening,
     keep_pruning,
     keep_punctual,
@@ -59,6 +62,7 @@ class Worker:
         self.app = app
         self.settings = settings or WorkerSettings()
         self.id = f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._lifter = Lifter(app, self.id)
         self._scope = scope_of(app, self.settings)
         concurrency = concurrency or app.settings.concurrency
         self._slots = slots_of(app, self._scope, concurrency, queues)
@@ -169,6 +173,7 @@ class Worker:
                 for step in others
             ]
             pruning = asyncio.ensure_future(self._keep_pruning(steps, stop))
+            lifting = asyncio.ensure_future(keep_lifting(self._lifter, app.signals, stop))
             jobs = asyncio.ensure_future(
                 keep_working(pipeline, settings, app.signals, app.settings.poll_seconds)
             )
@@ -186,7 +191,7 @@ class Worker:
                 pipeline.stop()
                 for one in listening:
                     one.cancel()
-                await asyncio.wait({jobs, beside, *timely, *listening}, timeout=5)
+                await asyncio.wait({jobs, beside, lifting, *timely, *listening}, timeout=5)
                 await asyncio.wait({pruning}, timeout=1)
 
     async def _keep_pruning(self, steps: list[Step], stop: asyncio.Event) -> None:
@@ -260,6 +265,8 @@ class Worker:
 
     def _steps(self, pipeline: Pipeline) -> list[Step]:
         async def jobs(budget: Budget) -> int:
+            if self._lifter.wanted:
+                await in_daemon(self._lifter.turn)
             return await _jobs(pipeline, budget)
 
         features = [step_of(runner) for runner in self.app.runners]
@@ -286,16 +293,31 @@ class Worker:
             "started_at": self._started_at,
             "listening": bool(pipeline.alarm.listening),
             "shard": self._scope.shard and astuple(self._scope.shard),
+            "app": self.app.settings.app_name,
+            "release": self.app.settings.app_version,
+            "queue_options": {name: asdict(one) for name, one in self.app.queues.declared.items()},
         }
         self.app.store.records.upsert(Record(collection=WORKERS, name=self.id, data=data))
         pipeline.weights = self.app.tenants.weights()
-        pipeline.limits = self.app.limits.for_worker(self.app.tenants.caps())
+        handlers = [one for one in self.app.handlers if self._scope.has(one.kind)]
+        published = self.app.published.publish(handlers)
+        pipeline.limits = self.app.limits.for_worker(self.app.tenants.caps(), published)
+        self._take_options(pipeline)
+        self.app.store.queues.place({one.kind: one.placement for one in handlers})
+
+    def _take_options(self, pipeline: Pipeline) -> None:
+        """What code and operators say about queues."""
+        options = self.app.queues.in_force()
+        pipeline.unfair = frozenset(name for name, one in options.items() if not one.fair)
+        for queue, lane in self._slots.lanes.items():
+            lane.prefetch = options.get(queue, AS_USUAL).prefetch
 
     def _clear_away(self) -> None:
         """Workers that were killed could not sign out."""
         for worker in self.app.insight.workers():
             if worker.silent_seconds > FORGOTTEN_SECONDS:
                 self.app.store.records.remove(WORKERS, worker.id)
+        self.app.published.forget_old()
 
     def _sign_out(self) -> None:
         self.app.store.records.remove(WORKERS, self.id)

@@ -13,12 +13,12 @@ from tenure.api.routes.answers import JobId, created, may, with_etag
 from tenure.api.service import Readable, Service, Serving, Writable, service_of
 from tenure.api.shapes.filters import ListInput
 from tenure.api.shapes.jobs import (
-    AddedShape,
     HistoryShape,
     JobPage,
     JobShape,
     LogsShape,
     NewJobInput,
+    NewlyAddedShape,
     PriorityInput,
     WholeJobShape,
     attempt,
@@ -53,25 +53,31 @@ IdempotencyKey = Annotated[
     "/jobs",
     operation_id="createJob",
     status_code=201,
-    response_model=AddedShape,
+    response_model=NewlyAddedShape,
     responses={
-        200: {"model": AddedShape, "description": "Its key named a job already"},
+        200: {"model": NewlyAddedShape, "description": "Its key named a job already"},
         **may(409),
     },
 )
 def create_job(
     job: NewJobInput, caller: Writer, request: Request, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    """Add one job. It is durable when this answers."""
+    """Add one job. It is durable when this answers. `warning` tells where no live worker takes such
+    a job.
+    """
     service = service_of(request)
     jobs = caller.jobs(service.engine)
     _check_arguments(service.engine, job)
 
     options: Options = {**job.options(), "owner": caller.owner_of_new(job.user_id)}
+    warning = service.reasons.warning(job.kind, job.queue)
 
     def act(tx: Any) -> Answer:
         ref = jobs.enqueue(job.kind, job.payload, **{**options, "tx": tx})
-        return Answer(201 if ref.created else 200, {"jobId": ref.id, "created": ref.created})
+        body: dict[str, Any] = {"jobId": ref.id, "created": ref.created}
+        if warning is not None:
+            body["warning"] = warning
+        return Answer(201 if ref.created else 200, body)
 
     if idempotency_key is None:
         return created(act(None))

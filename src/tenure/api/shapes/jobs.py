@@ -31,7 +31,7 @@ EXAMPLE: JsonDict = {
 
 
 class NewJobInput(Input):
-    """A job to add. What is left out is as the handler says, or the default."""
+    """A job to add. What is left out is as the handler says, whichever process knows it."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
@@ -72,6 +72,14 @@ class AddedShape(Shape):
 
     job_id: str = Field(examples=["42"])
     created: bool
+
+
+class NewlyAddedShape(AddedShape):
+    """The same, with a `warning` where no live worker takes such a job."""
+
+    warning: str | None = Field(
+        default=None, description="Where no live worker takes such a job; otherwise left out."
+    )
 
 
 class PriorityInput(Input):
@@ -130,6 +138,7 @@ class JobShape(Shape):
     ordering_key: str | None
     batch_id: str | None
     seq: int | None
+    lifted: bool = Field(description="Whether its queue's ageing has raised its priority.")
 
 
 class WholeJobShape(JobShape):

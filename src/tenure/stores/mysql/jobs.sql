@@ -10,7 +10,7 @@ TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6))
 -- What a worker needs to run a job, in the order of rows.claimed().
 id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
 snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at, limit_key,
-expires_at, standing
+expires_at, standing, unplaced
 
 -- fragment: standing_claimed
 -- Jobs of the queues that a claim reserves from have not begun yet; a suspect has, and so has one that was
@@ -21,7 +21,7 @@ CASE WHEN standing >= 2 THEN 2 WHEN standing = 0 AND queue IN :reserving THEN 1 
 -- A row as the UPDATE will leave it.
 id, fence + 1, :owner, kind, queue, payload, priority, tenant, owner, attempt + 1, max_attempts,
 snoozes, refunds, correlation_id, trace, cancel_requested, {now} AS moment, run_at, limit_key,
-expires_at, {standing_claimed}
+expires_at, {standing_claimed}, unplaced
 
 -- fragment: as_claimed
 -- What a claim writes.

@@ -7,7 +7,7 @@ CASE WHEN state = 1 AND standing = 1 THEN 0 ELSE state END
 id, kind, queue, state, priority, tenant, owner, attempt, max_attempts, fence, hold, run_at,
 created_at, started_at, finished_at, expires_at, lease_owner, lease_until, cancel_requested,
 unique_key, reason, progress, progress_note, correlation_id, trace, enqueued_by, ordering_key,
-batch_id, seq, snoozes, refunds, crashes, standing
+batch_id, seq, snoozes, refunds, crashes, standing, lifted
 
 -- fragment: where_ids
 AND id IN :ids

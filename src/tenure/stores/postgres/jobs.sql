@@ -10,7 +10,7 @@
 -- What a worker needs to run a job, in the order of rows.claimed().
 id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
 snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at, limit_key,
-expires_at, standing
+expires_at, standing, unplaced
 
 -- fragment: as_claimed
 -- What a claim writes. Jobs of the queues that it reserves from have not begun yet; a suspect has, and so has one that

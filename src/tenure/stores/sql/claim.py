@@ -62,6 +62,9 @@ def claim_known(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan
         yield from _glance(free.slots, memory)
         memory.lookout.glanced(began, elapsed())
     live, drained = memory.live_in(free.slots), memory.drained_in(free.slots)
+    if request.unfair:  # the oldest may be in any lane
+        live += [lane for lane in drained if lane.queue in request.unfair]
+        drained = [lane for lane in drained if lane.queue not in request.unfair]
     if request.woken:
         live += [lane for lane in drained if lane.queue in request.woken]
         drained = []

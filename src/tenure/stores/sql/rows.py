@@ -33,6 +33,7 @@ KEYED_COLUMNS = (*JOB_COLUMNS, "unique_key", "payload_hash")
 SETTLE_COLUMNS = ("id", "fence", "state", "delay", "result", "reason", "refund", "snooze", "crash")
 _KEY, _PAYLOAD, _TIES = attrgetter("key"), attrgetter("payload"), attrgetter("after")
 _ORDER, _LIMIT = attrgetter("ordering_key"), attrgetter("limit_key")
+_UNPLACED = attrgetter("unplaced")
 HISTORY_COLUMNS = ("id", "fence", "spent", "entry", "worker", "failure")
 
 
@@ -53,6 +54,7 @@ def are_plain(jobs: Sequence[NewJob]) -> bool:
         and not any(map(_ORDER, jobs))
         and not any(map(_TIES, jobs))
         and not any(map(_LIMIT, jobs))
+        and not any(map(_UNPLACED, jobs))
         and max(map(len, map(_PAYLOAD, jobs))) <= INLINE_BYTES
     )
 
@@ -128,7 +130,7 @@ def claimed(row: Row, large: Mapping[int, str]) -> ClaimedJob:
         Lease(str(row[0]), row[1], row[2]),
         row[3], row[4], large[row[0]] if row[5] is None else row[5], row[6], row[7], row[8],
         row[9], row[10], row[11], row[12], row[13], row[14], bool(row[15]), row[16],
-        row[19], row[20],
+        row[19], row[20], row[21],
     )  # fmt: skip
 
 
@@ -146,10 +148,10 @@ def job(row: Row) -> Job:
         key=row[19], reason=row[20], progress=row[21], progress_note=row[22],
         correlation_id=row[23], trace=row[24], enqueued_by=row[25], ordering_key=row[26],
         batch_id=None if row[27] is None else str(row[27]), seq=row[28], snoozes=row[29],
-        refunds=row[30], crashes=row[31], reserved=reserved,
-        payload=row[33] if len(row) > 33 else None,
-        result=row[34] if len(row) > 33 else None,
-        waits_for=_ids(row[35]) if len(row) > 33 else None,
+        refunds=row[30], crashes=row[31], reserved=reserved, lifted=bool(row[33]),
+        payload=row[34] if len(row) > 34 else None,
+        result=row[35] if len(row) > 34 else None,
+        waits_for=_ids(row[36]) if len(row) > 34 else None,
     )  # fmt: skip
 
 

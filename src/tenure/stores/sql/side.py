@@ -10,8 +10,9 @@ from typing import Any
 
 from tenure.core.clock import from_micros, seconds_to_micros, to_micros
 from tenure.core.errors import VersionConflict
-from tenure.core.job import Job, State
+from tenure.core.job import Job, Placement, State
 from tenure.core.lease import Lease
+from tenure.core.shares import Lane
 from tenure.core.why import MOST_AHEAD
 from tenure.stores.beside import (
     COUNTED_AT_MOST,
@@ -24,7 +25,7 @@ from tenure.stores.beside import (
     QueueState,
     Record,
 )
-from tenure.stores.sql import rows
+from tenure.stores.sql import ageing, place, rows
 from tenure.stores.sql.caller import run_in
 from tenure.stores.sql.database import Database
 from tenure.stores.sql.statement import Plan, Rows, Statement
@@ -36,11 +37,20 @@ def one(statement: Statement) -> Plan[Rows]:
 
 
 class SqlQueues:
-    """See `tenure.stores.contract.QueueStore`. `changed(name, paused)` is called afterwards."""
+    """See `tenure.stores.contract.QueueStore`. `changed(name, paused)` is called where a queue
+    was paused or resumed or got jobs of another, `revived(lanes)` for lanes of lifted jobs.
+    """
 
-    def __init__(self, database: Database, changed: Callable[[str, bool], None]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        changed: Callable[[str, bool], None],
+        revived: Callable[[Sequence[Lane]], None],
+    ) -> None:
         self._database = database
         self._changed = changed
+        self._revived = revived
+        self._walks: dict[str, ageing.Walk] = {}
 
     def pause(self, name: str, actor: str) -> None:
         """Stop claiming from it."""
@@ -134,6 +144,20 @@ class SqlQueues:
         """Under live leases."""
         found = self._database.read(Statement("running_of_tenants", {"tenants": [tenant]}))
         return int(found[0][1]) if found else 0
+
+    def place(self, handlers: Mapping[str, Placement]) -> int:
+        """What handlers say, for jobs that were added without knowing them."""
+        queues = self._database.run(partial(place.place, handlers)) if handlers else []
+        for queue in set(queues):
+            self._changed(queue, False)
+        return len(queues)
+
+    def lift(self, queue: str, seconds: float) -> int:
+        """A part of the walk through its lanes."""
+        walk = self._walks.setdefault(queue, ageing.Walk())
+        lanes = self._database.run(partial(ageing.lift, queue, seconds, walk))
+        self._revived(lanes)
+        return len(lanes)
 
     def overdue(self, grace_seconds: float) -> int:
         """Abandoned and not taken up."""

@@ -45,7 +45,7 @@ class SqlStore:
         self.migrations = Migrations(self.database)
         self.wakes = Wakes() if wakes is None else wakes
         self.jobs = SqlJobs(self.database, self.wakes)
-        self.queues = SqlQueues(self.database, self._queue_changed)
+        self.queues = SqlQueues(self.database, self._queue_changed, self.jobs.memories.revive)
         self.locks = SqlLocks(self.database)
         self.records = SqlRecords(self.database)
         self.keys = SqlKeys(self.database)

@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import groupby
 from operator import itemgetter
 
-from tenure.core.shares import MANY, Lane, Take, by_priority
+from tenure.core.shares import MANY, Age, Lane, Take, by_priority, oldest
 from tenure.stores.contract import ClaimRequest
 from tenure.stores.sql import rows
 from tenure.stores.sql.free import Free
@@ -16,6 +16,7 @@ from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
 NEARLY = 0.5
 SPARE = 1.5
 TAKE_COLUMNS = ("queue", "priority", "tenant", "take", "floor_run_at", "floor_id")
+AGE_COLUMNS = ("queue", "priority", "tenant", "floor_run_at", "floor_id")
 LANE = itemgetter(4, 6, 7)
 POSITION = itemgetter(17, 0)
 
@@ -29,7 +30,10 @@ def take(request: ClaimRequest, lanes: list[Lane], free: Free, memory: Memory) -
         lanes = [lane for lane in lanes if request.may_take(lane.tenant)]
     enough = free.total * NEARLY if len(lanes) > MANY else free.total
     for level in by_priority(lanes):
-        while level and len(taken) < enough and (takes := _shares(request, level, free, memory)):
+        while level and len(taken) < enough:
+            takes = yield from _shares(request, level, free, memory)
+            if not takes:
+                break
             room = free.of(one.lane.queue for one in takes)
             got = yield from _take_shares(request, takes, room, memory)
             asked = _asked(takes, got) if len(got) >= room else takes
@@ -43,23 +47,60 @@ def taken_values(request: ClaimRequest) -> dict[str, object]:
     return {"limited": list(request.limits.kinds), **rows.lease_values(request)}
 
 
-def _shares(request: ClaimRequest, level: list[Lane], free: Free, memory: Memory) -> list[Take]:
+def _shares(
+    request: ClaimRequest, level: list[Lane], free: Free, memory: Memory
+) -> Plan[list[Take]]:
     """How many of each lane; a tenant at its cap is not scanned at all.
 
     The lanes of one queue may be offered more than there is room for: it is full when it is full.
     """
     spare = SPARE if len({lane.queue for lane in level}) == 1 else 1
+    if free.tenants:
+        level = [lane for lane in level if free.has(lane.tenant)]
+    strict = [one for one in level if one.queue in request.unfair and one.queue in free.slots]
+    if not strict:
+        return _capped(memory.tally.divide(level, free.slots, request.weights, spare), free)
+    fair = [lane for lane in level if lane.queue not in request.unfair]
+    takes = memory.tally.divide(fair, free.slots, request.weights)
+    return _capped(takes + (yield from _by_age(request, strict, free, memory)), free)
+
+
+def _capped(shares: list[Take], free: Free) -> list[Take]:
+    """No more of a tenant than it may have."""
     if not free.tenants:
-        return memory.tally.divide(level, free.slots, request.weights, spare)
-    level = [lane for lane in level if free.has(lane.tenant)]
+        return shares
     left = dict(free.tenants)
     takes: list[Take] = []
-    for share in memory.tally.divide(level, free.slots, request.weights, spare):
+    for share in shares:
         number = min(share.number, left.get(share.lane.tenant, share.number))
         if number > 0:
             takes.append(Take(share.lane, number))
             left[share.lane.tenant] = left.get(share.lane.tenant, number) - number
     return takes
+
+
+def _by_age(
+    request: ClaimRequest, lanes: list[Lane], free: Free, memory: Memory
+) -> Plan[list[Take]]:
+    """The oldest jobs of all these lanes. Where there are more lanes than slots, only those are
+    read further whose first job is among the oldest.
+    """
+    if len(lanes) == 1:
+        return [Take(lanes[0], free.slots[lanes[0].queue])]
+    room = max(free.slots[lane.queue] for lane in lanes)
+    if len(lanes) > room:
+        firsts = yield from _ages(request, lanes, 1, memory)
+        lanes = [one.lane for one in oldest(firsts, free.slots)]
+    return oldest((yield from _ages(request, lanes, room, memory)), free.slots)
+
+
+def _ages(request: ClaimRequest, lanes: list[Lane], first: int, memory: Memory) -> Plan[list[Age]]:
+    if not lanes:
+        return []
+    values = {"kinds": list(request.kinds), "first": first}
+    places = [(*lane, *memory.floor(lane)) for lane in lanes]
+    found = yield Statement("claim_ages", values, Batch(AGE_COLUMNS, places))
+    return [Age(row[3], row[4], Lane(*row[:3])) for row in found]
 
 
 def _take_shares(request: ClaimRequest, takes: list[Take], room: int, memory: Memory) -> Plan[Rows]:

@@ -6,7 +6,7 @@ CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER) * 1000
 -- What a worker needs to run a job, in the order of rows.claimed().
 id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
 snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at,
-limit_key, expires_at, standing
+limit_key, expires_at, standing, unplaced
 
 -- fragment: as_claimed
 -- What a claim writes. Jobs of the queues that it reserves from have not begun yet; a suspect has, and so has one that

@@ -30,6 +30,8 @@ SUBJECTS = (
     "extend",
     "settle",
     "order",
+    "ageing",
+    "place",
     "after",
     "limits",
     "remember",

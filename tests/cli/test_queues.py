@@ -1,0 +1,73 @@
+"""`tenure queues set`: options of a queue, and where they are shown."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from tenure import Worker
+from tests.cli.conftest import Shop
+
+
+def test_options_are_set_shown_and_reset(shop: Shop) -> None:
+    said = shop.call("queues", "set", "pdf", "--no-fair", "--ageing", "60", "--prefetch", "0")
+    assert said.stdout == "queue pdf: oldest first, ageing 60 s, prefetch 0\n"
+    assert "oldest first, ageing 60 s, prefetch 0" in shop.call("queues").stdout
+
+    shop.call("queues", "set", "pdf", "--ageing", "off", "--prefetch", "auto")
+    [queue] = shop.read("queues")
+    assert queue["options"] == {"fair": False, "ageing": None, "prefetch": None}
+    assert shop.call("queues", "set", "pdf", "--fair").stdout == "queue pdf: as usual\n"
+
+    assert shop.read("queues", "reset", "pdf") == {"name": "pdf", "options": {}}
+    assert shop.read("queues") == []
+
+
+def test_every_change_has_an_audit_line(shop: Shop) -> None:
+    shop.call("queues", "set", "pdf", "--ageing", "60")
+    shop.call("queues", "reset", "pdf")
+    shop.call("queues", "reset", "pdf")
+
+    lines = shop.read("audit")
+    assert sorted(line["action"] for line in lines) == ["queue.reset", "queue.set"]
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ([], "give --fair, --no-fair, --ageing or --prefetch"),
+        (["--ageing", "soon"], "neither a number nor 'off'"),
+        (["--ageing", "0"], "above 0 and up to 30 days"),
+        (["--prefetch", "-1"], "from 0 (off) to 10,000"),
+        (["--prefetch", "1.5"], "whole number"),
+    ],
+)
+def test_what_cannot_be_is_refused(shop: Shop, given: list[str], problem: str) -> None:
+    result = shop.call("queues", "set", "pdf", *given)
+
+    assert result.exit_code == 2
+    assert problem in result.stderr
+    assert shop.read("queues") == []
+
+
+def test_what_the_code_of_live_workers_says_is_shown_and_overridden(shop: Shop) -> None:
+    engine = shop.engine
+    engine.job("hang", queue="long")(lambda job: None)
+    engine.queue("long", ageing=30, prefetch=2)
+    shop.call("queues", "set", "long", "--prefetch", "0")
+
+    with Worker(engine):
+        [queue] = shop.read("queues")
+
+    assert queue["options"] == {"fair": True, "ageing": 30, "prefetch": 0}
+
+
+def test_a_lifted_job_shows_it(shop: Shop) -> None:
+    engine = shop.engine
+    early = engine.store.now() - timedelta(hours=1)
+    ref = engine.enqueue("add", {"a": 1}, run_at=early)
+    engine.store.queues.lift("default", 60.0)
+
+    assert "1 (raised one step by the queue's ageing)" in shop.call("jobs", "show", ref.id).stdout
+    assert shop.read("jobs", "show", ref.id)["lifted"] is True
