@@ -37,7 +37,7 @@ def test_code_declares_options_and_slots(app: Tenure) -> None:
         lanes = {name: (lane.size, lane.prefetch) for name, lane in worker._slots.lanes.items()}
 
     assert lanes == {"pdf": (2, 0), "default": (10, None)}
-    assert seen[0].unfair == {"pdf"}
+    assert seen[0].terms.unfair == {"pdf"}
     assert app.queues.ageing == {"pdf": 60}
 
 
