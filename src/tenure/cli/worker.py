@@ -94,9 +94,11 @@ def work(order: Order, place: int = 0) -> None:
     from tenure.worker import Worker
 
     engine = prepare(order)
+    default = order.concurrency or engine.settings.concurrency
+    one = Worker(engine, concurrency=order.concurrency, queues=slots(order.queues, default))
+    one.isolate()  # before there is a thread that serves metrics
     with watching(engine, quiet=order.quiet, metrics=at(order.metrics, place)):
-        default = order.concurrency or engine.settings.concurrency
-        Worker(engine, concurrency=order.concurrency, queues=slots(order.queues, default)).run()
+        one.run()
 
 
 def prepare(order: Order) -> Tenure:

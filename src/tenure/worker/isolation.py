@@ -27,13 +27,16 @@ if TYPE_CHECKING:
     from tenure.engine import Tenure
 
 GO = b"!"
+ASKED_TO_END = (signal.SIGTERM, signal.SIGINT)
+"""Somebody stops a whole group of processes: no fault of the job."""
 
 
 class Isolation:
     """The clean copy, from the worker's side. Any thread may ask it for a process."""
 
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: socket.socket, pid: int) -> None:
         self._control = control
+        self._pid = pid
         self._lock = threading.Lock()
         self.broken = False
 
@@ -44,11 +47,12 @@ class Isolation:
             return None
         ours, theirs = socket.socketpair()
         parent = os.getpid()
-        if os.fork() == 0:
+        pid = os.fork()
+        if pid == 0:
             ours.close()
             _serve(theirs, app, parent)
         theirs.close()
-        return cls(ours)
+        return cls(ours, pid)
 
     def start(self) -> Connection:
         """A new process, by its pipe. It is told the job first, and answers its group's id."""
@@ -65,8 +69,10 @@ class Isolation:
         return ours
 
     def close(self) -> None:
-        """Let the copy go."""
+        """Let the copy go, and wait until it has gone."""
         self._control.close()
+        with suppress(ChildProcessError):
+            os.waitpid(self._pid, 0)
 
 
 class SuspectRuns:
@@ -123,17 +129,19 @@ def _watch_over(app: Tenure, pipe: Connection) -> NoReturn:
     """The parent of the process that runs the job: it lives to tell how that one died."""
     try:
         os.setpgrp()  # so that it can be killed with whatever it started
+        die_with_parent()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         claimed = pipe.recv()
         pipe.send(os.getpid())
         child = os.fork()
         if child == 0:
+            die_with_parent()
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.SIG_DFL)
             run_handler(pipe, app.handlers.require(claimed.kind), claimed)
         else:
             code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             with suppress(OSError):
-                pipe.send(("died", death(code)))
+                pipe.send(("died", death(code), -code in ASKED_TO_END))
     finally:
         os._exit(0)

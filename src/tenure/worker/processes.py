@@ -98,7 +98,7 @@ def hear(current: Run, pipe: Connection, stop: threading.Event) -> Any:
             case "outcome":
                 raise facts[0]
             case "died":
-                raise DiedApart(facts[0].message)
+                raise DiedApart(facts[0].message, asked=facts[1])
             case _:
                 raise ProcessError(facts[0], permanent=facts[1])
 

@@ -42,6 +42,10 @@ class HandlerExit(Exception):
 class DiedApart(Exception):
     """The process that ran a suspect, and nothing else, died without a word."""
 
+    def __init__(self, how: str, *, asked: bool = False) -> None:
+        super().__init__(how)
+        self.asked = asked
+
 
 class NotApart(Exception):
     """No process could be started for a suspect; its handler has not begun."""
@@ -212,7 +216,7 @@ def _after_error(run: Run, error: BaseException) -> Ending | None:
     if job.stop_reason == SHUTDOWN and isinstance(error, asyncio.CancelledError):
         return Released()
     if isinstance(error, DiedApart):
-        return Crashed(str(error))
+        return Released() if error.asked else Crashed(str(error))
     if isinstance(error, NotApart):
         return Returned()
     return error if isinstance(error, Outcome) else Raised(error)

@@ -79,9 +79,19 @@ class Worker:
 
     def run(self) -> None:
         """Work until SIGINT or SIGTERM; a second signal gives everything back at once."""
-        if self.settings.isolation == "process":
+        self.isolate()
+        try:
+            run_loop(self._foreground)
+        finally:
+            if self._isolation is not None:
+                self._isolation.close()
+
+    def isolate(self) -> None:
+        """Prepare for jobs that must run in a process of their own, as long as this process has no
+        other thread. `run` does so by itself; call it earlier where threads are started before.
+        """
+        if self._isolation is None and self.settings.isolation == "process":
             self._isolation = Isolation.prepare(self.app)
-        run_loop(self._foreground)
 
     def tick(self) -> TickReport:
         """One tick within the budgets of the settings, then stop."""
