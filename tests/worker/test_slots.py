@@ -68,10 +68,10 @@ def test_the_options_of_a_queue_say_how_much_may_be_claimed_ahead(
     assert lane.ahead == ahead
 
 
-def test_a_queue_with_limits_claims_nothing_ahead() -> None:
+def test_a_queue_with_a_rate_claims_nothing_ahead() -> None:
     lane = Lane(10)
     lane.took(0.0001)
-    lane.limited = True
+    lane.rated = True
 
     assert (lane.ahead, lane.room) == (0, 10)
 

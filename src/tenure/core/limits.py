@@ -80,9 +80,12 @@ class Limits:
         return bool(self.kinds or self.keys or self.tenants)
 
     @property
-    def limited(self) -> frozenset[str]:
-        """Kinds whose jobs may have to wait at a limit of their own."""
-        return frozenset((*self.kinds, *self.keys))
+    def rated(self) -> frozenset[str]:
+        """Kinds of which only so many may begin in a time. They are not claimed ahead: a token is
+        taken by a claim, and the handler must begin at that moment.
+        """
+        limits = (*self.kinds.items(), *self.keys.items())
+        return frozenset(kind for kind, limit in limits if limit.rate is not None)
 
     def gates(self, kind: str, name: str | None) -> list[str]:
         """The gates that a job has to pass; `name` is what its row says."""

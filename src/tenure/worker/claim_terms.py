@@ -52,11 +52,11 @@ class ClaimTerms:
         )
 
     def _limit_lanes(self, slots: Slots) -> None:
-        """Queues with limited kinds claim nothing ahead: a limit holds for what begins."""
+        """Queues with kinds that have a rate claim nothing ahead: it holds for what begins."""
         if self.limits is self._limits_seen:
             return
         self._limits_seen = self.limits
-        handlers = [self._app.handlers.get(kind) for kind in self.limits.limited]
-        limited = {one.options.queue for one in handlers if one is not None}
+        handlers = [self._app.handlers.get(kind) for kind in self.limits.rated]
+        rated = {one.options.queue for one in handlers if one is not None}
         for queue, lane in slots.lanes.items():
-            lane.limited = queue in limited
+            lane.rated = queue in rated

@@ -269,10 +269,10 @@ class Pipeline:
             self._serving.announced()
 
     def _line_up(self, current: Run) -> None:
-        """Before its slots. A limit holds for what begins: where that is not now, it goes back."""
+        """Before its slots. A rate holds for what begins: where that is not now, it goes back."""
         lane, kind = self._slots.lanes[current.claimed.queue], current.claimed.kind
-        if kind in self.terms.limits.limited and not lane.limited:
-            lane.limited = True  # it came by another queue than its handler's
+        if kind in self.terms.limits.rated and not lane.rated:
+            lane.rated = True  # it came by another queue than its handler's
             if lane.free <= 0:
                 self._end(current, Returned())
                 return

@@ -19,19 +19,19 @@ NO_BATCHES: Mapping[str, int | None] = {}
 class Lane:
     """The slots of one queue, what waits for them, and how long its handlers take.
 
-    `stuck` slots are kept by handlers that have run for a while. A `limited` queue claims nothing
-    ahead, because limits hold for what begins; `prefetch` is what its options allow at most.
+    `stuck` slots are kept by handlers that have run for a while. A `rated` queue claims nothing
+    ahead, because a rate holds for what begins; `prefetch` is what its options allow at most.
     """
 
     __slots__ = (
-        "batch", "busy", "coming", "limited", "prefetch", "seconds", "size", "stuck", "waiting",
+        "batch", "busy", "coming", "prefetch", "rated", "seconds", "size", "stuck", "waiting",
     )  # fmt: skip
 
     def __init__(self, size: int, batch: int | None = None) -> None:
         self.size = size
         self.batch = size + MOST_WAITING if batch is None else batch
         self.prefetch: int | None = None
-        self.limited = False
+        self.rated = False
         self.busy = 0
         self.coming = 0
         self.stuck = 0
@@ -41,7 +41,7 @@ class Lane:
     @property
     def ahead(self) -> int:
         """How many jobs to have at hand: what the slots that move get through in 20 ms."""
-        if self.seconds is None or self.limited or self.prefetch == 0:
+        if self.seconds is None or self.rated or self.prefetch == 0:
             return 0
         moving = max(0, self.size - self.stuck)
         ahead = int(moving * AHEAD_SECONDS / max(self.seconds, 1e-6))
