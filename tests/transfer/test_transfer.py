@@ -96,7 +96,7 @@ def test_a_worker_of_the_target_ends_all_that_was_begun(
     assert said.index("first") < said.index("second")
     assert {"running", "keyed", "paid", "scarce 1"} <= set(said) and "charged" not in said
     [running] = [one for one in moved.jobs() if one[0].arguments == {"text": "running"}]
-    assert (running[0].attempt, running[0].fence, running[1][0].entry) == (2, 2, "crashed")
+    assert (running[0].attempt, running[0].fence, running[1][0].entry) == (1, 2, "crashed")
 
 
 def test_a_schedule_fires_once_on_the_target(

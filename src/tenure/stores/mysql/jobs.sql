@@ -52,11 +52,11 @@ ORDER BY run_at, id LIMIT :take FOR UPDATE SKIP LOCKED
 -- VALUES follow each other.
 INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
     max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
-    created_at)
+    unplaced, created_at)
 VALUES
 /*row*/ (:kind, :queue, :priority, :tenant, :owner, :payload, coalesce(:run_at, {now} + :delay),
     coalesce(:expires_at, {now} + :expires_delay), :max_attempts, :correlation_id, :trace,
-    :enqueued_by, :ordering_key, :bucket, :batch_id, :seq, {now}) /*row*/
+    :enqueued_by, :ordering_key, :bucket, :batch_id, :seq, :unplaced, {now}) /*row*/
 
 -- name: add_job
 -- One job without a unique key: what most callers add.
@@ -76,10 +76,11 @@ VALUES
 -- that the row itself tells whether it is new: the count of affected rows depends on the client.
 INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
     max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
-    unique_key, payload_hash, created_at)
+    unplaced, unique_key, payload_hash, created_at)
 VALUES (:kind, :queue, :priority, :tenant, :owner, :payload, coalesce(:run_at, {now} + :delay),
     coalesce(:expires_at, {now} + :expires_delay), :max_attempts, :correlation_id, :trace,
-    :enqueued_by, :ordering_key, :bucket, :batch_id, :seq, :unique_key, :payload_hash, {now})
+    :enqueued_by, :ordering_key, :bucket, :batch_id, :seq, :unplaced, :unique_key,
+    :payload_hash, {now})
 ON DUPLICATE KEY UPDATE repeats = repeats + 1, id = LAST_INSERT_ID(id);
 SELECT id, tenant, kind, unique_key FROM tenure_jobs WHERE id = LAST_INSERT_ID() AND repeats = 0
 

@@ -1,10 +1,5 @@
 -- What queues are told to do: jobs without a handler's word find their queue, old ones are lifted, tenants do not share.
 
--- name: mark_unplaced
--- each
--- What was not given for this job, and is left to its handler.
-UPDATE tenure_jobs FORCE INDEX (PRIMARY) SET unplaced = :unplaced WHERE id = :id
-
 -- name: find_unplaced
 -- Waiting jobs of these kinds that were added without knowing their handler. Their index is nearly always empty.
 SELECT id, kind, unplaced FROM tenure_jobs FORCE INDEX (tenure_jobs_unplaced)

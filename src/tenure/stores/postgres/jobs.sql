@@ -54,24 +54,24 @@ id = ANY(ARRAY(
 -- One job without a unique key: what most callers add, and no array to take apart.
 INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
     max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
-    created_at)
+    unplaced, created_at)
 VALUES (:kind::text, :queue::text, :priority::int, :tenant::text, :owner::text, :payload::text,
     coalesce(:run_at::bigint, {clock} + :delay::bigint),
     coalesce(:expires_at::bigint, {clock} + :expires_delay::bigint), :max_attempts::int,
     :correlation_id::text, :trace::text, :enqueued_by::text, :ordering_key::text, :bucket::int,
-    :batch_id::bigint, :seq::bigint, {clock})
+    :batch_id::bigint, :seq::bigint, :unplaced::smallint, {clock})
 RETURNING id
 
 -- name: add_like_jobs
 -- Jobs that differ in their payload alone: what they share is sent and read once.
 INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
     max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
-    created_at)
+    unplaced, created_at)
 SELECT :kind::text, :queue::text, :priority::int, :tenant::text, :owner::text, r.payload,
     coalesce(:run_at::bigint, {now} + :delay::bigint),
     coalesce(:expires_at::bigint, {now} + :expires_delay::bigint), :max_attempts::int,
     :correlation_id::text, :trace::text, :enqueued_by::text, :ordering_key::text, :bucket::int,
-    :batch_id::bigint, :seq::bigint, {now}
+    :batch_id::bigint, :seq::bigint, :unplaced::smallint, {now}
 FROM unnest(:payload::text[]) WITH ORDINALITY AS r (payload, place)
 ORDER BY r.place
 RETURNING id
@@ -80,19 +80,19 @@ RETURNING id
 -- Jobs without a unique key, in one statement; ids come back in the order of the rows.
 INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
     max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
-    created_at)
+    unplaced, created_at)
 SELECT r.kind, r.queue, r.priority, r.tenant, r.owner, r.payload,
     coalesce(r.run_at, {now} + r.delay), coalesce(r.expires_at, {now} + r.expires_delay),
     r.max_attempts, r.correlation_id, r.trace, r.enqueued_by, r.ordering_key, r.bucket,
-    r.batch_id, r.seq, {now}
+    r.batch_id, r.seq, r.unplaced, {now}
 FROM unnest(:kind::text[], :queue::text[], :priority::int[], :tenant::text[], :owner::text[],
         :payload::text[], :run_at::bigint[], :delay::bigint[], :expires_at::bigint[],
         :expires_delay::bigint[], :max_attempts::int[], :correlation_id::text[], :trace::text[],
         :enqueued_by::text[], :ordering_key::text[], :bucket::int[], :batch_id::bigint[],
-        :seq::bigint[]) WITH ORDINALITY
+        :seq::bigint[], :unplaced::smallint[]) WITH ORDINALITY
     AS r (kind, queue, priority, tenant, owner, payload, run_at, delay, expires_at,
         expires_delay, max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket,
-        batch_id, seq, place)
+        batch_id, seq, unplaced, place)
 ORDER BY r.place
 RETURNING id
 
@@ -100,19 +100,20 @@ RETURNING id
 -- The unique index decides, whatever the concurrency; what comes back was created.
 INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
     max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
-    unique_key, payload_hash, created_at)
+    unplaced, unique_key, payload_hash, created_at)
 SELECT r.kind, r.queue, r.priority, r.tenant, r.owner, r.payload,
     coalesce(r.run_at, {now} + r.delay), coalesce(r.expires_at, {now} + r.expires_delay),
     r.max_attempts, r.correlation_id, r.trace, r.enqueued_by, r.ordering_key, r.bucket,
-    r.batch_id, r.seq, r.unique_key, r.payload_hash, {now}
+    r.batch_id, r.seq, r.unplaced, r.unique_key, r.payload_hash, {now}
 FROM unnest(:kind::text[], :queue::text[], :priority::int[], :tenant::text[], :owner::text[],
         :payload::text[], :run_at::bigint[], :delay::bigint[], :expires_at::bigint[],
         :expires_delay::bigint[], :max_attempts::int[], :correlation_id::text[], :trace::text[],
         :enqueued_by::text[], :ordering_key::text[], :bucket::int[], :batch_id::bigint[],
-        :seq::bigint[], :unique_key::text[], :payload_hash::text[]) WITH ORDINALITY
+        :seq::bigint[], :unplaced::smallint[], :unique_key::text[], :payload_hash::text[])
+    WITH ORDINALITY
     AS r (kind, queue, priority, tenant, owner, payload, run_at, delay, expires_at,
         expires_delay, max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket,
-        batch_id, seq, unique_key, payload_hash, place)
+        batch_id, seq, unplaced, unique_key, payload_hash, place)
 ORDER BY r.place
 ON CONFLICT (tenant, kind, unique_key) WHERE unique_key IS NOT NULL AND state IN (0, 1)
 DO NOTHING

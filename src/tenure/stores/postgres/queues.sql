@@ -1,11 +1,5 @@
 -- What queues are told to do: jobs without a handler's word find their queue, old ones are lifted, tenants do not share.
 
--- name: mark_unplaced
--- What was not given for these jobs, and is left to their handler.
-UPDATE tenure_jobs j SET unplaced = r.unplaced
-FROM unnest(:id::bigint[], :unplaced::int[]) AS r (id, unplaced)
-WHERE j.id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) AND j.id = r.id
-
 -- name: find_unplaced
 -- Waiting jobs of these kinds that were added without knowing their handler. The order is that of their index, which
 -- is nearly always empty.

@@ -68,8 +68,6 @@ def add(jobs: Sequence[NewJob]) -> Plan[list[Added]]:
         raise
     created = [(int(new.id), jobs[at]) for at, new in adding.answers.items() if new.created]
     yield from chain.tie(created, before)
-    if marks := [(number, int(job.unplaced)) for number, job in created if job.unplaced]:
-        yield Statement("mark_unplaced", batch=Batch(("id", "unplaced"), sorted(marks)))
     for holder, place in adding.changes.items():
         yield from _replace(int(holder), jobs[place])
     return [adding.answers[place] for place in range(len(jobs))]

@@ -27,13 +27,12 @@ INLINE_BYTES = 200
 JOB_COLUMNS = (
     "kind", "queue", "priority", "tenant", "owner", "payload", "run_at", "delay", "expires_at",
     "expires_delay", "max_attempts", "correlation_id", "trace", "enqueued_by", "ordering_key",
-    "bucket", "batch_id", "seq",
+    "bucket", "batch_id", "seq", "unplaced",
 )  # fmt: skip
 KEYED_COLUMNS = (*JOB_COLUMNS, "unique_key", "payload_hash")
 SETTLE_COLUMNS = ("id", "fence", "state", "delay", "result", "reason", "refund", "snooze", "crash")
 _KEY, _PAYLOAD, _TIES = attrgetter("key"), attrgetter("payload"), attrgetter("after")
 _ORDER, _LIMIT = attrgetter("ordering_key"), attrgetter("limit_key")
-_UNPLACED = attrgetter("unplaced")
 HISTORY_COLUMNS = ("id", "fence", "spent", "entry", "worker", "failure")
 
 
@@ -54,7 +53,6 @@ def are_plain(jobs: Sequence[NewJob]) -> bool:
         and not any(map(_ORDER, jobs))
         and not any(map(_TIES, jobs))
         and not any(map(_LIMIT, jobs))
-        and not any(map(_UNPLACED, jobs))
         and max(map(len, map(_PAYLOAD, jobs))) <= INLINE_BYTES
     )
 
@@ -69,7 +67,7 @@ def new_job(job: NewJob) -> Row:
     """The values of JOB_COLUMNS."""
     (
         kind, payload, queue, priority, tenant, owner, _, run_at, delay, expires_at, expires,
-        max_attempts, correlation_id, trace, enqueued_by, ordering_key, batch_id, seq, *_,
+        max_attempts, correlation_id, trace, enqueued_by, ordering_key, batch_id, seq, *_, unplaced,
     ) = job  # fmt: skip
     return (
         kind,
@@ -90,6 +88,7 @@ def new_job(job: NewJob) -> Row:
         bucket(tenant),
         None if batch_id is None else int(batch_id),
         seq,
+        int(unplaced),
     )
 
 

@@ -38,20 +38,20 @@ id IN (SELECT id FROM tenure_jobs
 -- One job without a unique key: what most callers add.
 INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
     max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
-    created_at)
+    unplaced, created_at)
 VALUES (:kind, :queue, :priority, :tenant, :owner, :payload, coalesce(:run_at, {now} + :delay),
     coalesce(:expires_at, {now} + :expires_delay), :max_attempts, :correlation_id, :trace,
-    :enqueued_by, :ordering_key, :bucket, :batch_id, :seq, {now})
+    :enqueued_by, :ordering_key, :bucket, :batch_id, :seq, :unplaced, {now})
 RETURNING id
 
 -- name: add_like_jobs
 -- Jobs that differ in their payload alone: what they share is sent and read once.
 INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
     max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
-    created_at)
+    unplaced, created_at)
 SELECT :kind, :queue, :priority, :tenant, :owner, value ->> 0, coalesce(:run_at, {now} + :delay),
     coalesce(:expires_at, {now} + :expires_delay), :max_attempts, :correlation_id, :trace,
-    :enqueued_by, :ordering_key, :bucket, :batch_id, :seq, {now}
+    :enqueued_by, :ordering_key, :bucket, :batch_id, :seq, :unplaced, {now}
 FROM json_each(:rows) WHERE true ORDER BY key
 RETURNING id
 
@@ -59,11 +59,11 @@ RETURNING id
 -- Jobs without a unique key, in one statement; ids come back in the order of the rows.
 INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
     max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
-    created_at)
+    unplaced, created_at)
 SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
     coalesce(value ->> 6, {now} + (value ->> 7)), coalesce(value ->> 8, {now} + (value ->> 9)),
     value ->> 10, value ->> 11, value ->> 12, value ->> 13, value ->> 14, value ->> 15,
-    value ->> 16, value ->> 17, {now}
+    value ->> 16, value ->> 17, value ->> 18, {now}
 FROM json_each(:rows) WHERE true ORDER BY key
 RETURNING id
 
@@ -71,11 +71,11 @@ RETURNING id
 -- The unique index decides, whatever the concurrency; what comes back was created.
 INSERT INTO tenure_jobs (kind, queue, priority, tenant, owner, payload, run_at, expires_at,
     max_attempts, correlation_id, trace, enqueued_by, ordering_key, bucket, batch_id, seq,
-    unique_key, payload_hash, created_at)
+    unplaced, unique_key, payload_hash, created_at)
 SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
     coalesce(value ->> 6, {now} + (value ->> 7)), coalesce(value ->> 8, {now} + (value ->> 9)),
     value ->> 10, value ->> 11, value ->> 12, value ->> 13, value ->> 14, value ->> 15,
-    value ->> 16, value ->> 17, value ->> 18, value ->> 19, {now}
+    value ->> 16, value ->> 17, value ->> 18, value ->> 19, value ->> 20, {now}
 FROM json_each(:rows) WHERE true ORDER BY key
 ON CONFLICT (tenant, kind, unique_key) WHERE unique_key IS NOT NULL AND state IN (0, 1)
 DO NOTHING

@@ -1,10 +1,5 @@
 -- What queues are told to do: jobs without a handler's word find their queue, old ones are lifted, tenants do not share.
 
--- name: mark_unplaced
--- What was not given for these jobs, and is left to their handler.
-UPDATE tenure_jobs SET unplaced = r.value ->> 1
-FROM json_each(:rows) r WHERE tenure_jobs.id = r.value ->> 0
-
 -- name: find_unplaced
 -- Waiting jobs of these kinds that were added without knowing their handler. Their index is nearly always empty.
 SELECT id, kind, unplaced FROM tenure_jobs INDEXED BY tenure_jobs_unplaced
