@@ -10,8 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
@@ -75,14 +74,20 @@ def casualties(url: str, folder: Path, scale: Scale) -> list[float]:
     count = scale.rows(JOBS)
     app.enqueue_many([app.new("work", max_attempts=50) for _ in range(count)])
     with fleet(url, runs) as supervisor:
+        wait_until(lambda: len(app.insight.workers()) >= PROCESSES)
         killed = kill(supervisor, scale.seconds(KILLING_SECONDS), app, count)
-        deadline = time.monotonic() + LIMIT_SECONDS
-        while app.insight.counts().get(State.SUCCEEDED, 0) < count:
-            if time.monotonic() > deadline:
-                raise SystemExit("not all jobs were recovered")
-            time.sleep(0.1)
+        wait_until(lambda: app.insight.counts().get(State.SUCCEEDED, 0) >= count)
+    found = begun_again(app, begun(runs), dict(killed))
     app.close()
-    return begun_again(runs, killed)
+    return found
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + LIMIT_SECONDS
+    while not condition():
+        if time.monotonic() > deadline:
+            raise SystemExit("the workers did not come, or did not finish")
+        time.sleep(0.1)
 
 
 @contextmanager
@@ -124,19 +129,28 @@ def children(parent: int) -> list[int]:
     return []
 
 
-def begun_again(runs: Path, killed: Killed) -> list[float]:
-    """A job that began in a process before its death, and somewhere else after it."""
-    died = dict(killed)
-    began: dict[str, list[tuple[float, int]]] = defaultdict(list)
-    for line in runs.read_text().splitlines():
-        job, worker, at = line.split()
-        began[job].append((float(at), int(worker)))
+def begun(runs: Path) -> dict[tuple[str, str], float]:
+    """When a job began under a fence."""
+    lines = [line.split() for line in runs.read_text().splitlines()]
+    return {(job, fence): float(at) for job, fence, at in lines}
+
+
+def begun_again(
+    app: Tenure, began: Mapping[tuple[str, str], float], died: Mapping[int, float]
+) -> list[float]:
+    """For every holder that was killed: until the next one began; or had the job, where it was
+    killed in turn before its handler could say so.
+    """
     found = []
-    for starts in began.values():
-        starts.sort()
-        for (_, worker), (again, _) in pairwise(starts):
-            if worker in died and again > died[worker]:
-                found.append(again - died[worker])
+    for job in app.insight.stream():
+        if not job.crashes:
+            continue
+        for lost, again in pairwise(app.insight.history(job)):
+            death = died.get(int(str(lost.worker).split(":")[1]))
+            claimed = again.started_at
+            if death is not None and claimed is not None:
+                at = began.get((job.id, str(again.fence)), claimed.timestamp())
+                found.append(at - death)
     return found
 
 
