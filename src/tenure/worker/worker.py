@@ -81,7 +81,11 @@ class Worker:
         """Work until SIGINT or SIGTERM; a second signal gives everything back at once."""
         if self.settings.isolation == "process":
             self._isolation = Isolation.prepare(self.app)
-        run_loop(self._foreground)
+        try:
+            run_loop(self._foreground)
+        finally:
+            if self._isolation is not None:
+                self._isolation.close()
 
     def tick(self) -> TickReport:
         """One tick within the budgets of the settings, then stop."""
