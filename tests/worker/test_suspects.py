@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import pytest
 
-from tenure import Job, RunningJob, Settings, State, Tenure, Worker
+from tenure import Job, RunningJob, Settings, Snooze, State, Tenure, Worker
+from tenure.options import Options
 from tenure.stores.contract import ClaimRequest
 from tests.support.databases import Databases
 from tests.support.until import until
@@ -24,9 +25,11 @@ def app(databases: Databases, tmp_path: Path) -> Iterator[Tenure]:
     made.close()
 
 
-def begun(app: Tenure, kind: str, count: int, seconds: float) -> list[str]:
+def begun(
+    app: Tenure, kind: str, count: int, seconds: float, **options: Unpack[Options]
+) -> list[str]:
     """Jobs of a worker that will not be heard of again."""
-    ids = [ref.id for ref in app.enqueue_many([app.new(kind) for _ in range(count)])]
+    ids = [ref.id for ref in app.enqueue_many([app.new(kind, **options) for _ in range(count)])]
     dead = ClaimRequest(owner="dead", kinds=[kind], slots={"default": count}, lease_seconds=seconds)
     assert len(app.store.jobs.claim(dead).jobs) == count
     return ids
@@ -95,3 +98,28 @@ def test_a_job_that_is_given_back_before_it_began_is_no_run(app: Tenure) -> None
         until(lambda: all(app.get(one).state is State.SUCCEEDED for one in ids))
 
     assert [settled.settlement.state for settled in told] == [State.SUCCEEDED] * SUSPECTS
+
+
+def test_a_suspect_that_began_in_time_does_not_expire(app: Tenure) -> None:
+    @app.job("one")
+    def one(job: RunningJob) -> None: ...
+
+    [suspect] = begun(app, "one", 1, 1, expires=0.9)
+    with Worker(app):
+        until(lambda: app.get(suspect).state.final)
+
+    assert app.get(suspect).state is State.SUCCEEDED
+
+
+def test_a_job_that_snoozes_over_its_time_does_not_expire(app: Tenure) -> None:
+    @app.job("later")
+    def later(job: RunningJob) -> str:
+        if not app.insight.history(app.get(job.id)):
+            raise Snooze(1)
+        return "late"
+
+    ref = app.enqueue("later", expires=0.9)
+    with Worker(app):
+        until(lambda: app.get(ref).state.final)
+
+    assert app.get(ref).value == "late"
