@@ -1,15 +1,16 @@
 """`python -m tests.crash.foreground`: a worker in a program that goes on, as process 1 would be.
 
-It runs a suspect, and ends with 0 if nothing is left of the worker's processes.
+It runs a suspect, and ends with 0 if nothing is left of the worker's processes. With the argument
+`bereft` the copy that forks them is killed before it is needed.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import signal
 import sys
-from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
 
 from tenure import RunningJob, State, Tenure, Worker
 from tenure.stores.contract import ClaimRequest
@@ -25,23 +26,26 @@ def suspect(job: RunningJob) -> int:
     return os.getpid()
 
 
-def main() -> int:
+def main(bereft: bool) -> int:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     ref = app.enqueue("suspect")
     assert app.store.jobs.claim(DEAD).jobs
     app.close()
     worker = Worker(app)
-    app.signals.subscribe(lambda name, facts: _stop(worker, name, facts))
+    app.signals.subscribe(lambda *_: worker.stop(), "jobs.settled")
+    if bereft:
+        app.signals.subscribe(lambda *_: _kill_children(), "worker.started")
     worker.run()
     assert app.get(ref).state is State.SUCCEEDED
-    assert app.get(ref).value != os.getpid()
+    assert (app.get(ref).value == os.getpid()) is bereft
     until(_nobody_is_left)
     return 0
 
 
-def _stop(worker: Worker, name: str, facts: Mapping[str, Any]) -> None:
-    if name == "jobs.settled":
-        worker.stop()
+def _kill_children() -> None:
+    me = os.getpid()
+    for child in Path(f"/proc/{me}/task/{me}/children").read_text().split():
+        os.kill(int(child), signal.SIGKILL)
 
 
 def _nobody_is_left() -> bool:
@@ -54,4 +58,4 @@ def _nobody_is_left() -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("bereft" in sys.argv))

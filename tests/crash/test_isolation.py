@@ -14,14 +14,22 @@ from tests.crash.programs import ROOT
 pytestmark = pytest.mark.crash
 
 
-def test_nothing_is_left_of_a_worker_that_has_run_a_suspect(tmp_path: Path) -> None:
+def said_by(folder: Path, *arguments: str) -> tuple[int, bytes]:
+    """How a program with a worker in it ends, and what it complains of."""
     program = subprocess.run(
-        [sys.executable, "-m", "tests.crash.foreground"],
+        [sys.executable, "-m", "tests.crash.foreground", *arguments],
         cwd=ROOT,
-        env={**os.environ, "TENURE_DATABASE_URL": f"sqlite:///{tmp_path / 'jobs.db'}"},
+        env={**os.environ, "TENURE_DATABASE_URL": f"sqlite:///{folder / 'jobs.db'}"},
         capture_output=True,
         timeout=60,
         check=False,
     )
+    return program.returncode, program.stderr
 
-    assert (program.returncode, program.stderr) == (0, b"")
+
+def test_nothing_is_left_of_a_worker_that_has_run_a_suspect(tmp_path: Path) -> None:
+    assert said_by(tmp_path) == (0, b"")
+
+
+def test_a_suspect_runs_alone_where_no_process_can_be_made_any_more(tmp_path: Path) -> None:
+    assert said_by(tmp_path, "bereft") == (0, b"")

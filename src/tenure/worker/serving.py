@@ -119,7 +119,7 @@ class Serving:
 
     def _place(self, current: Run) -> Place | None:
         """Where it runs: a thread, a process, or None on a task of the loop."""
-        if current.suspect and self.apart is not None:
+        if current.suspect and self.apart is not None and current is not self.alone:
             return self.apart
         return self._places.get(current.handler.options.runs_in)
 
