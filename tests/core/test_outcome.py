@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+import threading
 
 import pytest
 
@@ -47,3 +49,28 @@ def test_an_outcome_describes_its_cause() -> None:
 
     assert (failure.type, failure.message) == ("KeyError", "later")
     assert failure.traceback is not None
+
+
+class _Busy(Snooze):
+    """As a user may write one: not to be made again from its message, nor to be pickled."""
+
+    def __init__(self) -> None:
+        super().__init__(7, "busy")
+        self.lock = threading.Lock()
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [Retry("x", delay=3), Fail("x", code="c"), Snooze(5), Snooze(5, "x"), Skip("x"), _Busy()],
+)
+def test_an_outcome_travels_from_process_to_process(outcome: Outcome) -> None:
+    outcome.__cause__ = ValueError("the cause")
+
+    there = pickle.loads(pickle.dumps(outcome))  # noqa: S301
+
+    assert isinstance(
+        there, next(kind for kind in (Retry, Fail, Snooze, Skip) if isinstance(outcome, kind))
+    )
+    assert there.failure == outcome.failure
+    for name in ("message", "code", "delay", "seconds"):
+        assert getattr(there, name, None) == getattr(outcome, name, None)

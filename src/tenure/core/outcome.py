@@ -33,10 +33,20 @@ class Outcome(Exception):
         super().__init__(message)
         self.message = message
         self.code = code
+        self._described: Failure | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """From process to process: what the worker has to know, whatever a subclass holds."""
+        plain = next(kind for kind in type(self).__mro__ if kind.__module__ == __name__)
+        known = ("message", "code", "delay", "seconds")
+        facts = {name: getattr(self, name) for name in known if hasattr(self, name)}
+        return _received, (plain, self.args[:1], {**facts, "_described": self.failure})
 
     @property
     def failure(self) -> Failure:
         """The facts for the history."""
+        if self._described is not None:
+            return self._described
         cause = self.__cause__
         if cause is not None:
             described = Failure.of(cause)
@@ -47,6 +57,12 @@ class Outcome(Exception):
                 traceback=described.traceback,
             )
         return Failure(type=type(self).__name__, message=self.message, code=self.code)
+
+
+def _received(plain: type[Outcome], args: tuple[Any, ...], facts: dict[str, Any]) -> Outcome:
+    outcome = plain.__new__(plain, *args)
+    outcome.__dict__.update(facts)
+    return outcome
 
 
 class Retry(Outcome):

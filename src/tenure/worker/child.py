@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import json
 import os
 import signal
 import sys
@@ -70,8 +71,8 @@ def run_handler(pipe: Connection, handler: Handler[Any], claimed: ClaimedJob) ->
             value = asyncio.run(value)
         if isinstance(value, Outcome):
             raise value
-        encode(value, job.app.settings.payload_limit_bytes, "result")
-        word: tuple[Any, ...] = ("returned", value)
+        text = encode(value, job.app.settings.payload_limit_bytes, "result")
+        word: tuple[Any, ...] = ("returned", json.loads(text))
     except Outcome as outcome:
         outcome.__traceback__ = None
         word = ("outcome", outcome)

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, Pipe
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tenure.worker.child import run_handler
-from tenure.worker.orphan import die_with_parent
+from tenure.worker.orphan import adopt_orphans, die_with_parent
 from tenure.worker.processes import death, hear, kill_group, traced
 from tenure.worker.run import DiedApart, NotApart, Run
 from tenure.worker.threads import Threads
@@ -34,9 +34,9 @@ ASKED_TO_END = (signal.SIGTERM, signal.SIGINT)
 class Isolation:
     """The clean copy, from the worker's side. Any thread may ask it for a process."""
 
-    def __init__(self, control: socket.socket, pid: int) -> None:
+    def __init__(self, control: socket.socket, copy: int) -> None:
         self._control = control
-        self._pid = pid
+        self._copy = copy
         self._lock = threading.Lock()
         self.broken = False
 
@@ -47,12 +47,12 @@ class Isolation:
             return None
         ours, theirs = socket.socketpair()
         parent = os.getpid()
-        pid = os.fork()
-        if pid == 0:
+        copy = os.fork()
+        if copy == 0:
             ours.close()
             _serve(theirs, app, parent)
         theirs.close()
-        return cls(ours, pid)
+        return cls(ours, copy)
 
     def start(self) -> Connection:
         """A new process, by its pipe. It is told the job first, and answers its group's id."""
@@ -69,10 +69,11 @@ class Isolation:
         return ours
 
     def close(self) -> None:
-        """Let the copy go, and wait until it has gone."""
+        """Let the copy go. A program that goes on after its worker keeps nothing of it."""
         self._control.close()
-        with suppress(ChildProcessError):
-            os.waitpid(self._pid, 0)
+        with suppress(ProcessLookupError, ChildProcessError):  # somebody else has waited for it
+            os.kill(self._copy, signal.SIGKILL)
+            os.waitpid(self._copy, 0)
 
 
 class SuspectRuns:
@@ -109,6 +110,7 @@ def _serve(control: socket.socket, app: Tenure, parent: int) -> NoReturn:
     """In the copy: a process for each word, until the worker is gone."""
     try:
         die_with_parent(parent)
+        adopt_orphans()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them

@@ -69,11 +69,13 @@ class Pipeline:
         self._settler.carried = app.store.fused
         self._settler.settled = self._forget
         self._settler.requeued = self._requeued
-        self._settler.quiet = self._changed.set
+        self._settler.quiet = self._quiet
         self._settler.ended = app.store.wakes.endings.finished
         places = {RunsIn.THREAD: self._in_handler_thread, RunsIn.PROCESS: self._processes.run}
         beginnings = Beginnings(app.store.jobs, app.signals, self._in_thread, self._announced)
-        self._serving = Serving(slots, app.signals, places, beginnings, self._done)
+        self._serving = Serving(
+            slots, app.signals, places, beginnings, self._done, self._settler.write_out
+        )
         self._working = self._serving.working
         self._isolation = isolation
         if isolation is not None:
@@ -108,7 +110,7 @@ class Pipeline:
         started = 0
         while not budget.spent and not self.stopping:
             self._changed.clear()  # before looking, so that no change after the look is missed
-            room = {} if self._serving.alone else self._slots.room(budget.items_left)
+            room = self._room(budget.items_left)
             if not room or self._settler.unwritten > MOST_UNSETTLED:
                 await self._without_claim(budget)
                 await self._keep_up()
@@ -159,9 +161,18 @@ class Pipeline:
                 return False
             await self.change(left)
             self._changed.clear()
-            if self._slots.room():
+            if self._room():
                 return True
         return False
+
+    def _room(self, at_most: int | None = None) -> dict[str, int]:
+        """Nothing while a job is to run alone."""
+        return {} if self._serving.alone else self._slots.room(at_most)
+
+    def _quiet(self) -> None:
+        """Something was written: there may be room, and nothing in our hands but one that waits."""
+        self._changed.set()
+        self._serving.prepare_alone()
 
     async def change(self, seconds: float | None) -> None:
         """Wait until something has changed since the last look: a slot, a write, a wake-up."""
@@ -258,6 +269,8 @@ class Pipeline:
         ):
             if not self._serving.run_alone(current):
                 self._end(current, Returned())
+        elif self._serving.alone is not None:
+            self._end(current, Returned())
         else:
             self._line_up(current)
 

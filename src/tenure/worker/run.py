@@ -99,7 +99,8 @@ class Run:
     def expired(self) -> bool:
         """Whether it may not begin any more, by the store's clock as we know it."""
         claimed = self.claimed
-        if claimed.expires_micros is None or claimed.attempt > 1:
+        runs = claimed.attempt + claimed.refunds + claimed.snoozes
+        if claimed.expires_micros is None or runs > 1:  # one that has started once does not expire
             return False
         waited = (time.monotonic() - self.waits_since) * 1_000_000
         return claimed.started_micros + waited >= claimed.expires_micros

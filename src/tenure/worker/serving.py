@@ -37,11 +37,13 @@ class Serving:
         places: Mapping[RunsIn, Place],
         beginnings: Beginnings,
         ended: Callable[[Run, Ending | None], None],
+        written: Callable[[], bool],
     ) -> None:
         self._slots = slots
         self._signals = signals
         self._places = places
         self._ended = ended
+        self._written = written
         self._loop = asyncio.get_running_loop()
         self._clean = copy_context()
         self.working: set[Run] = set()
@@ -53,7 +55,7 @@ class Serving:
         )
         self._announce = beginnings.announce
         self.alone: Run | None = None
-        self._announced = False
+        self._announcing = self._announced = False
         self.apart: Place | None = None
         self.stopping = False
 
@@ -69,13 +71,19 @@ class Serving:
             current.elsewhere(place, self._left_elsewhere)
 
     def run_alone(self, current: Run) -> bool:
-        """Let it be the next to begin, when nothing else is at work; one at a time."""
+        """Let it be the next to begin, when nothing else is at work; one at a time. What is in line
+        goes back: a death is not to find it here.
+        """
         if self.alone is not None:
             return False
-        self.alone, self._announced = current, False
+        self.alone = current
+        self._announcing = self._announced = False
         current.waits_since = float("inf")
-        self._slots.lanes[current.claimed.queue].waiting.appendleft(current)
-        self._prepare_alone()
+        for lane in self._slots.lanes.values():
+            while lane.waiting:
+                self._ended(lane.waiting.popleft(), Returned())
+        self._slots.lanes[current.claimed.queue].waiting.append(current)
+        self._loop.call_soon(self.prepare_alone)  # after what came with it has gone back
         return True
 
     def announced(self) -> None:
@@ -83,8 +91,10 @@ class Serving:
         self._announced = True
         self._go_on_everywhere()
 
-    def _prepare_alone(self) -> None:
-        if self.alone is not None and not self.working and not self._announced:
+    def prepare_alone(self) -> None:
+        """Where nothing is at work and all endings are written, let the store know."""
+        if self.alone is not None and not self._announcing and not self.working and self._written():
+            self._announcing = True
             self._announce(self.alone)
 
     def leave(self, current: Run) -> None:
@@ -100,7 +110,8 @@ class Serving:
         if current.begun is not None:
             current.seconds = time.monotonic() - current.begun
             lane.took(current.seconds)
-        self._prepare_alone()
+        if self.alone is not None:
+            self._loop.call_soon(self.prepare_alone)  # its own ending is still to be written
 
     def _go_on_everywhere(self) -> None:
         for lane in self._slots.lanes.values():
@@ -108,7 +119,7 @@ class Serving:
 
     def _place(self, current: Run) -> Place | None:
         """Where it runs: a thread, a process, or None on a task of the loop."""
-        if current.suspect and self.apart is not None:
+        if current.suspect and self.apart is not None and current is not self.alone:
             return self.apart
         return self._places.get(current.handler.options.runs_in)
 

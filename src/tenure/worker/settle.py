@@ -79,7 +79,7 @@ class Settler:
         """Write what waits together with the next claim, in one transaction."""
         batch, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
         news, self._news = self._news, []
-        self._carrying = True
+        self._carrying = bool(batch)
         try:
             written, claim = await self._in_thread(self._jobs.exchange, batch, news, request)
             await self._wrote(batch, written)
@@ -114,11 +114,16 @@ class Settler:
             self._unsure.update(item.lease for item in batch)
         self._set_aside(batch)
 
+    def write_out(self) -> bool:
+        """Write what waits without a claim; whether all is written but for what was set aside."""
+        if self._waiting and self._writing is None:
+            self._writing = asyncio.get_running_loop().create_task(self._write())
+        return self._writing is None and not self._carrying and not self._waiting
+
     async def flush(self, seconds: float) -> None:
         """Wait until all is written, but not for ever; from now on nobody carries it."""
         self.carried = False
-        if self._waiting and self._writing is None:
-            self._writing = asyncio.get_running_loop().create_task(self._write())
+        self.write_out()
         deadline = time.monotonic() + seconds
         while tasks := {task for task in (self._writing, self._retrying) if task is not None}:
             left = deadline - time.monotonic()
@@ -263,7 +268,7 @@ class Settler:
                 self.requeued(run.claimed.queue, item.delay_seconds)
             if heard:
                 self._signals.emit("job.settled", **_facts(item))
-            if counted and run is not None:
+            if counted and run is not None and not item.returned:  # those never ran
                 written.append(tuple.__new__(Settled, (run.claimed, item, run.seconds)))
         if written:
             self._signals.emit("jobs.settled", batch=written)

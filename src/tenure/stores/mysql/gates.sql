@@ -40,7 +40,7 @@ WHERE name = :gate
 -- each
 -- Claimed a moment ago in this transaction, but there is no room: as if it had not been.
 UPDATE tenure_jobs FORCE INDEX (PRIMARY)
-SET started_at = CASE WHEN attempt > 1 THEN started_at END, state = 0, hold = hold | 4,
+SET started_at = CASE WHEN attempt + refunds + snoozes > 1 THEN started_at END, state = 0, hold = hold | 4,
     attempt = attempt - 1, lease_until = NULL, limit_key = :gate,
     standing = CASE WHEN standing >= 2 THEN 2 ELSE 0 END
 WHERE id = :id

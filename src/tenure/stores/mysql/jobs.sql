@@ -173,7 +173,7 @@ ORDER BY running_until LIMIT :limit FOR UPDATE SKIP LOCKED
 UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', refund INT PATH '$.refund',
     counted INT PATH '$.counted', crash INT PATH '$.crash', standing INT PATH '$.standing')) r
 STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
-SET j.started_at = CASE WHEN r.standing = 1 AND j.attempt <= 1 THEN NULL ELSE j.started_at END,
+SET j.started_at = CASE WHEN r.standing = 1 AND j.attempt + j.refunds + j.snoozes <= 1 THEN NULL ELSE j.started_at END,
     j.state = 0, j.attempt = j.attempt - r.refund, j.refunds = j.refunds + r.counted,
     j.crashes = j.crashes + r.crash, j.standing = r.standing, j.lease_until = NULL
 
@@ -334,7 +334,7 @@ FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH 
 STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
 WHERE j.fence = r.fence AND j.state = 1 AND j.cancel_requested = 0 FOR UPDATE SKIP LOCKED;
 UPDATE tenure_jobs FORCE INDEX (PRIMARY)
-SET started_at = CASE WHEN attempt > 1 THEN started_at END, state = 0, attempt = attempt - 1,
+SET started_at = CASE WHEN attempt + refunds + snoozes > 1 THEN started_at END, state = 0, attempt = attempt - 1,
     lease_until = NULL, standing = CASE WHEN standing >= 2 THEN 2 ELSE 0 END
 WHERE id IN :ids
 

@@ -45,7 +45,7 @@ WHERE g.name = r.gate
 -- name: park_jobs
 -- Claimed a moment ago in this transaction, but there is no room: as if they had not been.
 UPDATE tenure_jobs j SET state = 0, hold = j.hold | 4, attempt = j.attempt - 1, lease_until = NULL,
-    started_at = CASE WHEN j.attempt > 1 THEN j.started_at END, limit_key = r.gate,
+    started_at = CASE WHEN j.attempt + j.refunds + j.snoozes > 1 THEN j.started_at END, limit_key = r.gate,
     standing = CASE WHEN j.standing >= 2 THEN 2 ELSE 0 END
 FROM unnest(:id::bigint[], :gate::text[]) AS r (id, gate)
 WHERE j.id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) AND j.id = r.id

@@ -210,7 +210,7 @@ ORDER BY lease_until LIMIT :limit::bigint FOR UPDATE SKIP LOCKED
 -- begun may still expire.
 UPDATE tenure_jobs j SET state = 0, attempt = j.attempt - r.refund, refunds = j.refunds + r.counted,
     crashes = j.crashes + r.crash, standing = r.standing, lease_until = NULL,
-    started_at = CASE WHEN r.standing = 1 AND j.attempt <= 1 THEN NULL ELSE j.started_at END
+    started_at = CASE WHEN r.standing = 1 AND j.attempt + j.refunds + j.snoozes <= 1 THEN NULL ELSE j.started_at END
 FROM unnest(:id::bigint[], :refund::int[], :counted::int[], :crash::int[], :standing::int[])
     AS r (id, refund, counted, crash, standing)
 WHERE j.id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) AND j.id = r.id AND j.state + 0 = 1
@@ -379,7 +379,7 @@ RETURNING id
 -- is left to settle_jobs.
 UPDATE tenure_jobs j SET state = 0, attempt = j.attempt - 1, lease_until = NULL,
     standing = CASE WHEN j.standing >= 2 THEN 2 ELSE 0 END,
-    started_at = CASE WHEN j.attempt > 1 THEN j.started_at END
+    started_at = CASE WHEN j.attempt + j.refunds + j.snoozes > 1 THEN j.started_at END
 FROM unnest(:id::bigint[], :fence::bigint[]) AS r (id, fence)
 WHERE j.id = ANY(ARRAY(SELECT id FROM tenure_jobs
         WHERE id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) ORDER BY id FOR UPDATE SKIP LOCKED))

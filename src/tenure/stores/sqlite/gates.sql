@@ -39,7 +39,7 @@ WHERE name = :gate
 -- name: park_jobs
 -- Claimed a moment ago in this transaction, but there is no room: as if they had not been.
 UPDATE tenure_jobs SET state = 0, hold = hold | 4, attempt = attempt - 1, lease_until = NULL,
-    started_at = CASE WHEN attempt > 1 THEN started_at END, limit_key = r.value ->> 1,
+    started_at = CASE WHEN attempt + refunds + snoozes > 1 THEN started_at END, limit_key = r.value ->> 1,
     standing = CASE WHEN standing >= 2 THEN 2 ELSE 0 END
 FROM json_each(:rows) r WHERE tenure_jobs.id = r.value ->> 0
 

@@ -161,7 +161,7 @@ ORDER BY lease_until LIMIT :limit
 -- begun may still expire.
 UPDATE tenure_jobs SET state = 0, attempt = attempt - s.refund, refunds = refunds + s.counted,
     crashes = crashes + s.crash, standing = s.standing, lease_until = NULL,
-    started_at = CASE WHEN s.standing = 1 AND attempt <= 1 THEN NULL ELSE started_at END
+    started_at = CASE WHEN s.standing = 1 AND attempt + refunds + snoozes <= 1 THEN NULL ELSE started_at END
 FROM (SELECT value ->> 0 AS id, value ->> 1 AS refund, value ->> 2 AS counted, value ->> 3 AS crash,
         value ->> 4 AS standing FROM json_each(:rows)) s
 WHERE tenure_jobs.id = s.id AND +tenure_jobs.state = 1
@@ -296,7 +296,7 @@ RETURNING id
 -- is left to settle_jobs.
 UPDATE tenure_jobs SET state = 0, attempt = attempt - 1, lease_until = NULL,
     standing = CASE WHEN standing >= 2 THEN 2 ELSE 0 END,
-    started_at = CASE WHEN attempt > 1 THEN started_at END
+    started_at = CASE WHEN attempt + refunds + snoozes > 1 THEN started_at END
 FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence FROM json_each(:rows)) s
 WHERE tenure_jobs.id = s.id AND tenure_jobs.fence = s.fence AND +tenure_jobs.state = 1
     AND cancel_requested = 0

@@ -138,3 +138,27 @@ def test_a_cancel_meets_a_reserved_job_when_it_is_given_back(store: Store) -> No
 
     assert give_back(store, job)
     assert (state_of(store, job.id), job_of(store, job.id).reason) == (State.CANCELED, "canceled")
+
+
+@promise(14)
+def test_a_job_that_has_started_once_does_not_expire_when_it_is_given_back(
+    store: Store, tempo: Tempo
+) -> None:
+    snoozed = add_job(store, expires_seconds=tempo.seconds(20))
+    settle(store, claim_one(store), State.QUEUED, entry="snoozed", refund=True, snooze=True)
+    for job in reserve(store):
+        give_back(store, job)
+    tempo.passes(31)
+
+    assert claim_ids(store) == [snoozed]
+
+
+@promise(14)
+def test_a_suspect_does_not_expire_when_it_is_given_back(store: Store, tempo: Tempo) -> None:
+    suspect = add_job(store, expires_seconds=tempo.seconds(60))
+    claim_one(store, seconds=tempo.lease)
+    tempo.passes(31)
+    give_back(store, claim_one(store, owner="b"))
+    tempo.passes(31)
+
+    assert claim_ids(store, owner="b") == [suspect]
