@@ -87,3 +87,5 @@ def _warn(engine: Tenure, job: NewJob) -> None:
         note(f"no live worker takes {job.kind!r} from the queue {queue!r}, but from: {names}")
     elif alive:
         note(f"no live worker knows the kind {job.kind!r}; tenure workers lists what they know")
+    else:
+        note(f"no worker is alive; the job waits for one that knows the kind {job.kind!r}")
