@@ -142,7 +142,7 @@ def limits_of(app: Tenure) -> Limits:
     )
     sign_in(app)
     forget()
-    return seen[0].limits
+    return seen[0].terms.limits
 
 
 def test_an_old_replica_obeys_the_limit_that_only_the_new_release_declares(

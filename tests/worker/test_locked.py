@@ -11,6 +11,7 @@ import pytest
 
 from tenure import NO_RETRY, JobRef, RunningJob, Settings, State, Tenure, Worker
 from tenure.core.filter import JobFilter
+from tenure.stores.contract import Report
 from tenure.stores.sql.store import SqlStore
 from tenure.testing.conformance.steps import claim_all
 from tests.stores.test_caller import connected
@@ -185,6 +186,9 @@ def test_a_dead_workers_last_attempt_under_a_locked_key_delays_no_claim(
     Slow(app)
     job = app.enqueue("order", ordering_key="k")
     assert len(claim_all(app.store, kinds=["order"], lease_seconds=0.05)) == 1
+    until(lambda: app.get(job).lease_until < app.store.now())  # type: ignore[operator]
+    [again] = claim_all(app.store, kinds=["order"], lease_seconds=0.05)
+    app.store.jobs.report([Report(lease=again.lease, begun_ago=0.0, alone=True)])
     with kept_open(database_url) as connection:
         by_order(app, job, connection)
         until(lambda: app.get(job).lease_until < app.store.now())  # type: ignore[operator]

@@ -5,23 +5,21 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Collection
 from typing import Any
 
 from tenure.core.budget import Budget
 from tenure.core.errors import StoreUnavailable
 from tenure.core.job import Job
 from tenure.core.lease import ClaimedJob
-from tenure.core.limits import Limits
 from tenure.core.outcome import Ending, Raised, Released, Returned
 from tenure.core.retry import Exponential
 from tenure.core.settlement import Settled, Settlement, decide
-from tenure.core.shares import NO_WEIGHTS, Weights
 from tenure.engine import Tenure
 from tenure.handlers import RunsIn
 from tenure.stores.contract import Claim, ClaimRequest
 from tenure.worker.alarm import Alarm
 from tenure.worker.beginnings import Beginnings
+from tenure.worker.claim_terms import ClaimTerms
 from tenure.worker.heartbeat import Heartbeat
 from tenure.worker.isolation import Isolation, SuspectRuns
 from tenure.worker.processes import Processes
@@ -53,10 +51,9 @@ class Pipeline:
         isolation: Isolation | None = None,
     ) -> None:
         self._app = app
-        self._owner = owner
         self._scope = scope
-        self.only: Collection[str] | None = scope.kinds
         self._slots = slots
+        self.terms = ClaimTerms(app, owner, scope)
         self._loop = asyncio.get_running_loop()
         self._store_threads = Threads(3, "tenure-store")
         self._in_thread = self._store_threads.submit
@@ -76,24 +73,13 @@ class Pipeline:
         self._settler.ended = app.store.wakes.endings.finished
         places = {RunsIn.THREAD: self._in_handler_thread, RunsIn.PROCESS: self._processes.run}
         beginnings = Beginnings(app.store.jobs, app.signals, self._in_thread, self._announced)
-        self._serving = Serving(
-            slots,
-            app.signals,
-            places,
-            ended=self._done,
-            begun=beginnings.tell,
-            announce=beginnings.announce,
-        )
+        self._serving = Serving(slots, app.signals, places, beginnings, self._done)
         self._working = self._serving.working
         self._isolation = isolation
         if isolation is not None:
             watchers = Threads(slots.total, "tenure-apart")
             self._serving.apart = SuspectRuns(isolation, watchers).run
-        self.weights: Weights = NO_WEIGHTS
-        self.limits: Limits = app.limits.declared()
-        self._limits_seen: Limits | None = None
         self._claimed_at = 0.0
-        self.unfair: frozenset[str] = frozenset()
 
     @property
     def stopping(self) -> bool:
@@ -161,7 +147,9 @@ class Pipeline:
         """A full worker still puts back what others left behind, and ends what expired."""
         if time.monotonic() - self._claimed_at < UPKEEP_SECONDS or self.stopping:
             return
-        self._tell_ended(await self._exchange(self._request({}, frozenset(), thorough=True)))
+        self._claimed_at = time.monotonic()
+        request = self.terms.request(self._slots, {}, frozenset(), thorough=True)
+        self._tell_ended(await self._exchange(request))
 
     async def _room_within(self, seconds: float) -> bool:
         deadline = time.monotonic() + seconds
@@ -222,9 +210,9 @@ class Pipeline:
         self._store_threads.close()
 
     async def _claim(self, room: dict[str, int], woken: frozenset[str], thorough: bool) -> Claim:
-        self._limit_lanes()
-        asked_at = time.monotonic()
-        claim = await self._exchange(self._request(room, woken, thorough=thorough))
+        self._claimed_at = asked_at = time.monotonic()
+        request = self.terms.request(self._slots, room, woken, thorough=thorough)
+        claim = await self._exchange(request)
         self._app.signals.emit(
             "jobs.claimed", jobs=len(claim.jobs), seconds=time.monotonic() - asked_at
         )
@@ -236,24 +224,6 @@ class Pipeline:
             self._serving.go_on(self._slots.lanes[queue])
         self.alarm.answered(bool(claim.jobs))
         return claim
-
-    def _request(
-        self, room: dict[str, int], woken: frozenset[str], *, thorough: bool
-    ) -> ClaimRequest:
-        self._claimed_at = time.monotonic()
-        return ClaimRequest(
-            owner=self._owner,
-            kinds=self._app.handlers.kinds if self.only is None else self.only,
-            slots=room,
-            lease_seconds=self._scope.lease_seconds,
-            weights=self.weights,
-            limits=self.limits,
-            woken=woken,
-            thorough=thorough,
-            shard=self._scope.shard,
-            reserving=self._slots.reserving(room),
-            unfair=self.unfair,
-        )
 
     def _tell_ended(self, claim: Claim) -> None:
         """What a claim has ended or put back on its way."""
@@ -301,7 +271,7 @@ class Pipeline:
     def _line_up(self, current: Run) -> None:
         """Before its slots. A limit holds for what begins: where that is not now, it goes back."""
         lane, kind = self._slots.lanes[current.claimed.queue], current.claimed.kind
-        if kind in self.limits.limited and not lane.limited:
+        if kind in self.terms.limits.limited and not lane.limited:
             lane.limited = True  # it came by another queue than its handler's
             if lane.free <= 0:
                 self._end(current, Returned())
@@ -311,16 +281,6 @@ class Pipeline:
     @property
     def _alone(self) -> bool:
         return self._isolation is None or self._isolation.broken
-
-    def _limit_lanes(self) -> None:
-        """Queues with limited kinds claim nothing ahead."""
-        if self.limits is self._limits_seen:
-            return
-        self._limits_seen = self.limits
-        handlers = [self._app.handlers.get(kind) for kind in self.limits.limited]
-        limited = {one.options.queue for one in handlers if one is not None}
-        for queue, lane in self._slots.lanes.items():
-            lane.limited = queue in limited
 
     def _in_handler_thread(self, current: Run, arguments: dict[str, Any]) -> asyncio.Future[Any]:
         return self._threads.submit(current.handler.function, current.job, **arguments)

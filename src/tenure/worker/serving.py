@@ -14,6 +14,7 @@ from contextvars import copy_context
 from tenure.core.outcome import Ending, Returned
 from tenure.core.signals import Signals
 from tenure.handlers import RunsIn
+from tenure.worker.beginnings import Beginnings
 from tenure.worker.rounds import Rounds
 from tenure.worker.run import LOST, Place, Run
 from tenure.worker.slots import Lane, Slots
@@ -23,12 +24,10 @@ SLICE_SECONDS = 0.0005
 
 
 class Serving:
-    """`ended(run, ending)` is called on the loop for every job that leaves its slot or its line,
-    `begun(runs)` for jobs that were claimed ahead and are at work for a while.
+    """`ended(run, ending)` is called on the loop for every job that leaves its slot or its line.
 
     While there is a job that must run `alone`, it begins when nothing else is at work and the store
-    knows of it (`announce(run)` sees to that, then calls `announced`), and nothing else begins
-    before it has ended.
+    knows of it, and nothing else begins before it has ended.
     """
 
     def __init__(
@@ -36,10 +35,8 @@ class Serving:
         slots: Slots,
         signals: Signals,
         places: Mapping[RunsIn, Place],
-        *,
+        beginnings: Beginnings,
         ended: Callable[[Run, Ending | None], None],
-        begun: Callable[[list[Run]], None],
-        announce: Callable[[Run], None],
     ) -> None:
         self._slots = slots
         self._signals = signals
@@ -49,9 +46,12 @@ class Serving:
         self._clean = copy_context()
         self.working: set[Run] = set()
         self._rounds = Rounds(
-            self.working, slots.lanes, give_back=lambda run: ended(run, Returned()), begun=begun
+            self.working,
+            slots.lanes,
+            give_back=lambda run: ended(run, Returned()),
+            begun=beginnings.tell,
         )
-        self._announce = announce
+        self._announce = beginnings.announce
         self.alone: Run | None = None
         self._announced = False
         self.apart: Place | None = None

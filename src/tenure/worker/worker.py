@@ -287,7 +287,7 @@ class Worker:
         data = {
             "host": socket.gethostname(),
             "pid": os.getpid(),
-            "kinds": sorted(self.app.handlers.kinds if pipeline.only is None else pipeline.only),
+            "kinds": sorted(pipeline.terms.kinds),
             "queues": dict(self._slots.capacity),
             "running": pipeline.running,
             "started_at": self._started_at,
@@ -298,17 +298,17 @@ class Worker:
             "queue_options": {name: asdict(one) for name, one in self.app.queues.declared.items()},
         }
         self.app.store.records.upsert(Record(collection=WORKERS, name=self.id, data=data))
-        pipeline.weights = self.app.tenants.weights()
+        pipeline.terms.weights = self.app.tenants.weights()
         handlers = [one for one in self.app.handlers if self._scope.has(one.kind)]
         published = self.app.published.publish(handlers)
-        pipeline.limits = self.app.limits.for_worker(self.app.tenants.caps(), published)
+        pipeline.terms.limits = self.app.limits.for_worker(self.app.tenants.caps(), published)
         self._take_options(pipeline)
         self.app.store.queues.place({one.kind: one.placement for one in handlers})
 
     def _take_options(self, pipeline: Pipeline) -> None:
         """What code and operators say about queues."""
         options = self.app.queues.in_force()
-        pipeline.unfair = frozenset(name for name, one in options.items() if not one.fair)
+        pipeline.terms.unfair = frozenset(name for name, one in options.items() if not one.fair)
         for queue, lane in self._slots.lanes.items():
             lane.prefetch = options.get(queue, AS_USUAL).prefetch
 
@@ -336,12 +336,12 @@ def _with_jobs(step: Step, runner: JobsRunner, pipeline: Pipeline) -> Step:
         return step
 
     async def run(budget: Budget) -> int:
-        others, scope = await step.run(budget), pipeline.only
-        pipeline.only = runner.kinds
+        others, scope = await step.run(budget), pipeline.terms.only
+        pipeline.terms.only = runner.kinds
         try:
             return others + await _jobs(pipeline, budget)
         finally:
-            pipeline.only = scope
+            pipeline.terms.only = scope
 
     return Step(step.name, run)
 
