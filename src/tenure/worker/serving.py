@@ -84,6 +84,7 @@ class Serving:
         self._go_on_everywhere()
 
     def _prepare_alone(self) -> None:
+        """Say so first, as soon as nothing else is at work."""
         if self.alone is not None and not self.working and not self._announced:
             self._announce(self.alone)
 
@@ -100,7 +101,8 @@ class Serving:
         if current.begun is not None:
             current.seconds = time.monotonic() - current.begun
             lane.took(current.seconds)
-        self._prepare_alone()
+        if self.alone is not None:
+            self._prepare_alone()
 
     def _go_on_everywhere(self) -> None:
         for lane in self._slots.lanes.values():
@@ -108,9 +110,10 @@ class Serving:
 
     def _place(self, current: Run) -> Place | None:
         """Where it runs: a thread, a process, or None on a task of the loop."""
-        if current.suspect and self.apart is not None:
+        if self.apart is not None and current.suspect:
             return self.apart
-        return self._places.get(current.handler.options.runs_in)
+        handler = current.handler
+        return None if handler.on_loop else self._places.get(handler.options.runs_in)
 
     def _call(self, lane: Lane) -> None:
         """Slots to come as soon as the loop turns; the first may have done it all by then."""
@@ -147,7 +150,7 @@ class Serving:
         while lane.waiting and lane.busy < lane.size and not self.stopping:
             current = lane.waiting[0]
             may_begin = current.job.stop_reason is None and not current.expired
-            if may_begin and not self._its_turn(current):
+            if may_begin and self.alone is not None and not self._its_turn(current):
                 return None
             lane.waiting.popleft()
             if may_begin:
@@ -156,9 +159,8 @@ class Serving:
         return None
 
     def _its_turn(self, current: Run) -> bool:
-        return self.alone is None or (
-            current is self.alone and self._announced and not self.working
-        )
+        """While there is one that must run alone."""
+        return current is self.alone and self._announced and not self.working
 
     def _enter(self, lane: Lane, current: Run) -> None:
         lane.busy += 1
