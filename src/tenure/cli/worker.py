@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -94,6 +95,8 @@ def work(order: Order, place: int = 0) -> None:
     from tenure.worker import Worker
 
     engine = prepare(order)
+    gc.collect()
+    gc.freeze()  # what the app has imported stays: a process that only works need not look at it
     with watching(engine, quiet=order.quiet, metrics=at(order.metrics, place)):
         default = order.concurrency or engine.settings.concurrency
         Worker(engine, concurrency=order.concurrency, queues=slots(order.queues, default)).run()

@@ -129,6 +129,8 @@ def _asked(takes: list[Take], got: Rows) -> list[Take]:
     """The room was full in the midst of the lanes: those behind were not asked, and of the last
     one only for what it gave.
     """
+    if len(takes) == 1:  # the usual case
+        return [Take(takes[0].lane, len(got))]
     counts = Counter(map(LANE, got))
     last = max(place for place, one in enumerate(takes) if counts[one.lane])
     return [*takes[:last], Take(takes[last].lane, counts[takes[last].lane])]
