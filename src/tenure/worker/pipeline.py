@@ -251,11 +251,7 @@ class Pipeline:
         self._held[job_id] = current
         if self.stopping:  # the claim was under way when we were told to stop
             self._end(current, Returned())
-        elif (
-            current.suspect
-            and self._alone
-            and current.handler.options.runs_in is not RunsIn.PROCESS
-        ):
+        elif current.suspect and self._alone:
             if not self._serving.run_alone(current):
                 self._end(current, Returned())
         else:
