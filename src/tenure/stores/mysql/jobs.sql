@@ -21,8 +21,8 @@ CASE WHEN coalesce(owner, correlation_id, trace) IS NULL AND expires_at IS NULL
 -- reserved when a worker died, so that it cannot kill worker after worker unnoticed.
 CASE WHEN standing >= 2 THEN 2 WHEN standing = 0 AND queue IN :reserving THEN 1 ELSE 0 END
 
--- fragment: to_claim
--- A row as the UPDATE will leave it.
+-- fragment: claimed
+-- What a worker needs to run a job, in the order of rows.claimed(): a row as the UPDATE will leave it.
 id, fence + 1, kind, queue, payload, priority, tenant, attempt + 1, max_attempts, {now} AS moment,
 {standing_claimed}, {rare}, run_at, limit_key
 
@@ -240,7 +240,7 @@ ORDER BY priority, tenant, run_at, id LIMIT 1
 -- name: claim_take
 -- each
 -- Due jobs of kinds without a limit.
-SELECT {to_claim}
+SELECT {claimed}
 {best_of_lane};
 UPDATE tenure_jobs FORCE INDEX (PRIMARY) SET {as_claimed}
 WHERE id IN :ids
@@ -248,7 +248,7 @@ WHERE id IN :ids
 -- name: claim_counted
 -- each
 -- Due jobs, those of limited kinds marked so that they are counted.
-SELECT {to_claim}
+SELECT {claimed}
 {best_of_lane};
 UPDATE tenure_jobs FORCE INDEX (PRIMARY) SET {as_claimed}, {counted}
 WHERE id IN :ids

@@ -3,8 +3,7 @@
 -- name: x      a query; statements separated by `;` at a line's end are its steps
 -- fragment: x  text that queries include as {x}; {now}, {clock}: the time; {where}: the filter
 -- each         (below a name) run once per row of the batch instead of once for all
--- counted      (below a name) the first step answers nothing; the second one says which ids it
-               changed, and is needed only where those are not all
+-- counted      (below a name) changes `:ids`; which of them need be asked only if it was not all
 """
 
 from __future__ import annotations

@@ -292,16 +292,12 @@ FROM json_each(:rows) WHERE true ORDER BY key
 -- All of them: the one writer is us.
 SELECT id FROM tenure_jobs WHERE id IN (SELECT value FROM json_each(:ids))
 
--- fragment: set_done
-UPDATE tenure_jobs SET state = 2, finished_at = {now}, lease_until = NULL, reason = NULL, result = NULL
-WHERE id IN (SELECT value FROM json_each(:ids)) AND fence = :fence AND +state = 1
-    AND chained = 0 {where}
-
 -- name: settle_done
 -- counted
 -- Successes without a result that nobody waits for, all under one fence. Only the present holder may settle.
-{set_done};
-{set_done}
+UPDATE tenure_jobs SET state = 2, finished_at = {now}, lease_until = NULL, reason = NULL, result = NULL
+WHERE id IN (SELECT value FROM json_each(:ids)) AND fence = :fence AND +state = 1
+    AND chained = 0 {where}
 RETURNING id
 
 -- name: return_jobs
