@@ -149,6 +149,8 @@ class Handler(Generic[P]):
 
     def unpack(self, payload: str) -> dict[str, Any]:
         """A stored payload as typed arguments; ArgumentsError where they do not fit."""
+        if not self._names and payload == EMPTY:
+            return {}
         try:
             bound: dict[str, Any] = self._validate_json(payload).__dict__
         except ValidationError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -96,6 +97,8 @@ def work(order: Order, place: int = 0) -> None:
     engine = prepare(order)
     default = order.concurrency or engine.settings.concurrency
     one = Worker(engine, concurrency=order.concurrency, queues=slots(order.queues, default))
+    gc.collect()
+    gc.freeze()  # what the app has imported stays: a process that only works need not look at it
     one.isolate()  # before there is a thread that serves metrics
     with watching(engine, quiet=order.quiet, metrics=at(order.metrics, place)):
         one.run()

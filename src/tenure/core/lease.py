@@ -35,7 +35,7 @@ class Standing(IntEnum):
 
 
 class ClaimedJob(NamedTuple):
-    """What a worker needs to run a job once."""
+    """What a worker needs to run a job once. What few jobs have comes last."""
 
     lease: Lease
     kind: str
@@ -43,17 +43,17 @@ class ClaimedJob(NamedTuple):
     payload: str
     priority: int
     tenant: str
-    owner: str | None
     attempt: int
     max_attempts: int
-    snoozes: int
-    refunds: int
-    correlation_id: str | None
-    trace: str | None
-    cancel_requested: bool
     started_micros: int
-    expires_micros: int | None = None
     standing: int = 0
+    owner: str | None = None
+    snoozes: int = 0
+    refunds: int = 0
+    correlation_id: str | None = None
+    trace: str | None = None
+    cancel_requested: bool = False
+    expires_micros: int | None = None
     unplaced: Unplaced | int = 0
 
     @property

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tenure.core.errors import OptionError
 
@@ -68,7 +69,7 @@ class Limit:
         return max(0.0, wanted - tokens) / self.each_second if self.rate else 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Limits:
     """What holds for the kinds that a worker knows, for keys within them, and for tenants."""
 
@@ -79,7 +80,7 @@ class Limits:
     def __bool__(self) -> bool:
         return bool(self.kinds or self.keys or self.tenants)
 
-    @property
+    @cached_property
     def rated(self) -> frozenset[str]:
         """Kinds of which only so many may begin in a time. They are not claimed ahead: a token is
         taken by a claim, and the handler must begin at that moment.

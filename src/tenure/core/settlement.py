@@ -61,7 +61,7 @@ class Settled(NamedTuple):
 def decide(job: ClaimedJob, ending: Ending, policy: RetryPolicy, random: Random) -> Settlement:
     """What is written when `job` ends like this under `policy`."""
     if isinstance(ending, Done):  # by far the most of them
-        return Settlement(job.lease, SUCCEEDED, result=ending.result)
+        return _done(job.lease, ending.result)
     match ending:
         case Returned() | Released():
             return _give_back(job, ending)
@@ -81,6 +81,12 @@ def decide(job: ClaimedJob, ending: Ending, policy: RetryPolicy, random: Random)
             return _fail(job, Failure.of(error))
         case _:
             return _again(job, ending, policy, random)
+
+
+def _done(lease: Lease, result: str | None) -> Settlement:
+    """All fields in their order: with its own `__new__` it takes three times as long."""
+    fields = (lease, SUCCEEDED, None, 0.0, result, None, None, False, False, False, False)
+    return tuple.__new__(Settlement, fields)
 
 
 def _again(job: ClaimedJob, ending: Ending, policy: RetryPolicy, random: Random) -> Settlement:

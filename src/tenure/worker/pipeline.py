@@ -10,7 +10,7 @@ from typing import Any
 from tenure.core.budget import Budget
 from tenure.core.errors import StoreUnavailable
 from tenure.core.job import Job
-from tenure.core.lease import ClaimedJob
+from tenure.core.lease import ClaimedJob, Lease
 from tenure.core.outcome import Ending, Raised, Released, Returned
 from tenure.core.retry import Exponential
 from tenure.core.settlement import Settled, Settlement, decide
@@ -67,7 +67,7 @@ class Pipeline:
         self.alarm = Alarm(slots.lanes, self._changed.set)
         self._settler = Settler(app.store.jobs, app.signals, self._in_thread)
         self._settler.carried = app.store.fused
-        self._settler.settled = self._forget
+        self._settler.settled = self._forget_all
         self._settler.requeued = self._requeued
         self._settler.quiet = self._quiet
         self._settler.ended = app.store.wakes.endings.finished
@@ -262,11 +262,7 @@ class Pipeline:
         self._held[job_id] = current
         if self.stopping:  # the claim was under way when we were told to stop
             self._end(current, Returned())
-        elif (
-            current.suspect
-            and self._alone
-            and current.handler.options.runs_in is not RunsIn.PROCESS
-        ):
+        elif current.suspect and self._alone:
             if not self._serving.run_alone(current):
                 self._end(current, Returned())
         elif self._serving.alone is not None:
@@ -335,7 +331,7 @@ class Pipeline:
         settlement: Settlement | None
         if ending is None:
             lease = current.claimed.lease
-            self._forget(lease.job_id, lease.fence)
+            self._forget(lease)
             self._app.signals.emit("job.let_go", id=lease.job_id, settled=current.job.settled)
             self._settler.ended([lease.job_id])
             settlement = current.job.settlement
@@ -358,11 +354,15 @@ class Pipeline:
         """From the heartbeat's thread."""
         self._loop.call_soon_threadsafe(current.interrupt, reason)
 
-    def _forget(self, job_id: str, fence: int) -> Run | None:
-        held = self._held.get(job_id)
-        if held is None or held.claimed.lease.fence != fence:
+    def _forget_all(self, batch: list[Settlement]) -> list[Run | None]:
+        """The runs that these were the end of."""
+        return [self._forget(item.lease) for item in batch]
+
+    def _forget(self, lease: Lease) -> Run | None:
+        held = self._held.get(lease.job_id)
+        if held is None or held.claimed.lease.fence != lease.fence:
             return None
-        del self._held[job_id]
+        del self._held[lease.job_id]
         return held
 
 

@@ -30,6 +30,7 @@ from tenure.running import RunningJob, current_job
 
 TIMEOUT, CANCEL, LOST, SHUTDOWN = "timeout", "cancel", "lost", "shutdown"
 NOTHING = Done()
+RESERVED, SUSPECT = int(Standing.RESERVED), int(Standing.SUSPECT)
 Place = Callable[["Run", dict[str, Any]], "asyncio.Future[Any]"]
 """Starts a handler in a thread or a process and answers the future of its value."""
 Told = Callable[["Run", Ending | None], None]
@@ -77,7 +78,7 @@ class Run:
             claimed = handler.decide(claimed)
         self.claimed = claimed
         self.job = RunningJob(handler.app, claimed)
-        self.reserved = claimed.standing == Standing.RESERVED
+        self.reserved = claimed.standing == RESERVED
         self.trusted_until = trusted_until
         self.waits_since = time.monotonic()
         self.cancel_told = False
@@ -92,8 +93,9 @@ class Run:
     @property
     def suspect(self) -> bool:
         """Whether it was at work when a worker died, and could have been the cause."""
-        inside = self.handler.options.runs_in is not RunsIn.PROCESS
-        return inside and self.claimed.standing >= Standing.SUSPECT
+        if self.claimed.standing < SUSPECT:
+            return False
+        return self.handler.options.runs_in is not RunsIn.PROCESS
 
     @property
     def expired(self) -> bool:

@@ -119,9 +119,10 @@ class Serving:
 
     def _place(self, current: Run) -> Place | None:
         """Where it runs: a thread, a process, or None on a task of the loop."""
-        if current.suspect and self.apart is not None and current is not self.alone:
+        if self.apart is not None and current.suspect and current is not self.alone:
             return self.apart
-        return self._places.get(current.handler.options.runs_in)
+        handler = current.handler
+        return None if handler.on_loop else self._places.get(handler.options.runs_in)
 
     def _call(self, lane: Lane) -> None:
         """Slots to come as soon as the loop turns; the first may have done it all by then."""
@@ -158,7 +159,7 @@ class Serving:
         while lane.waiting and lane.busy < lane.size and not self.stopping:
             current = lane.waiting[0]
             may_begin = current.job.stop_reason is None and not current.expired
-            if may_begin and not self._its_turn(current):
+            if may_begin and self.alone is not None and not self._its_turn(current):
                 return None
             lane.waiting.popleft()
             if may_begin:
@@ -167,9 +168,8 @@ class Serving:
         return None
 
     def _its_turn(self, current: Run) -> bool:
-        return self.alone is None or (
-            current is self.alone and self._announced and not self.working
-        )
+        """While there is one that must run alone."""
+        return current is self.alone and self._announced and not self.working
 
     def _enter(self, lane: Lane, current: Run) -> None:
         lane.busy += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, cast
 
 from tenure.core.errors import CommitUnknown, ContentRefused, StoreBusy, StoreUnavailable
@@ -38,7 +38,9 @@ class Settler:
         self._jobs = jobs
         self._signals = signals
         self._in_thread = in_thread
-        self.settled: Callable[[str, int], Run | None] = lambda job_id, fence: None
+        self.settled: Callable[[list[Settlement]], list[Run | None]] = lambda batch: (
+            [None] * len(batch)
+        )
         self.quiet: Callable[[], None] = lambda: None
         self.ended: Callable[[list[str]], None] = lambda ids: None
         self.requeued: Callable[[str, float], None] = lambda queue, seconds: None
@@ -205,7 +207,7 @@ class Settler:
         if item.entry == "unsettled":  # its lease will run out, and history tells why
             self._aside.drop([item])
             self._unsure.discard(item.lease)
-            self.settled(item.lease.job_id, item.lease.fence)
+            self.settled([item])
             return []
         failure = Failure.of(error.__cause__ or error)
         refused = item._replace(
@@ -254,12 +256,25 @@ class Settler:
         return frozenset(found)
 
     def _tell(self, batch: list[Settlement], applied: frozenset[str]) -> None:
-        self.ended([item.lease.job_id for item in batch if item.state is not QUEUED])
+        ended = [item.lease.job_id for item in batch if item.state is not QUEUED]
+        self.ended(ended)
+        runs = self.settled(batch)
         heard = self._signals.heard("job.settled")
         counted = self._signals.heard("jobs.settled")
+        if len(ended) == len(batch) and applied.issuperset(ended) and not (heard or counted):
+            return  # by far the most of them: all are over, and nobody asks
+        self._tell_each(zip(batch, runs, strict=True), applied, heard=heard, counted=counted)
+
+    def _tell_each(
+        self,
+        batch: Iterable[tuple[Settlement, Run | None]],
+        applied: frozenset[str],
+        *,
+        heard: bool,
+        counted: bool,
+    ) -> None:
         written: list[Settled] = []
-        for item in batch:
-            run = self.settled(item.lease.job_id, item.lease.fence)
+        for item, run in batch:
             if item.lease.job_id not in applied:
                 job = None if run is None else run.claimed
                 self._signals.emit("job.settle_refused", **_facts(item), job=job)

@@ -85,7 +85,7 @@ ORDER BY priority, tenant LIMIT 1
 -- name: claim_parked
 -- each
 -- The best of those that wait at a gate that has room, as the UPDATE will leave them.
-SELECT {to_claim}
+SELECT {claimed}
 FROM tenure_jobs FORCE INDEX (tenure_jobs_parked_at)
 WHERE parked_at_gate = :gate AND queue = :queue AND priority = :priority AND tenant = :tenant
     AND run_at <= {now} AND (expires_at IS NULL OR started_at IS NOT NULL OR expires_at > {now})

@@ -6,22 +6,25 @@
 -- time matters; constant within the statement, so that it can bound an index.
 TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6))
 
--- fragment: claimed
--- What a worker needs to run a job, in the order of rows.claimed().
-id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
-snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at, limit_key,
-expires_at, standing, unplaced
+-- fragment: rare
+-- What few jobs have, in the order of rows.claimed(); NULL where a job has nothing of it. Each column of an answer
+-- costs time, whatever is in it.
+CASE WHEN coalesce(owner, correlation_id, trace) IS NULL AND expires_at IS NULL
+        AND snoozes = 0 AND refunds = 0 AND cancel_requested = 0 AND unplaced = 0
+    THEN NULL
+    ELSE JSON_ARRAY(owner, snoozes, refunds, correlation_id, trace, cancel_requested, expires_at,
+        unplaced) END
+
 
 -- fragment: standing_claimed
 -- Jobs of the queues that a claim reserves from have not begun yet; a suspect has, and so has one that was
 -- reserved when a worker died, so that it cannot kill worker after worker unnoticed.
 CASE WHEN standing >= 2 THEN 2 WHEN standing = 0 AND queue IN :reserving THEN 1 ELSE 0 END
 
--- fragment: to_claim
--- A row as the UPDATE will leave it.
-id, fence + 1, :owner, kind, queue, payload, priority, tenant, owner, attempt + 1, max_attempts,
-snoozes, refunds, correlation_id, trace, cancel_requested, {now} AS moment, run_at, limit_key,
-expires_at, {standing_claimed}, unplaced
+-- fragment: claimed
+-- What a worker needs to run a job, in the order of rows.claimed(): a row as the UPDATE will leave it.
+id, fence + 1, kind, queue, payload, priority, tenant, attempt + 1, max_attempts, {now} AS moment,
+{standing_claimed}, {rare}, run_at, limit_key
 
 -- fragment: as_claimed
 -- What a claim writes.
@@ -238,7 +241,7 @@ ORDER BY priority, tenant, run_at, id LIMIT 1
 -- name: claim_take
 -- each
 -- Due jobs of kinds without a limit.
-SELECT {to_claim}
+SELECT {claimed}
 {best_of_lane};
 UPDATE tenure_jobs FORCE INDEX (PRIMARY) SET {as_claimed}
 WHERE id IN :ids
@@ -246,7 +249,7 @@ WHERE id IN :ids
 -- name: claim_counted
 -- each
 -- Due jobs, those of limited kinds marked so that they are counted.
-SELECT {to_claim}
+SELECT {claimed}
 {best_of_lane};
 UPDATE tenure_jobs FORCE INDEX (PRIMARY) SET {as_claimed}, {counted}
 WHERE id IN :ids

@@ -6,11 +6,19 @@
 -- As a sub-select it can bound an index, and is read once for all rows.
 (SELECT {clock})
 
+-- fragment: rare
+-- What few jobs have, in the order of rows.claimed(); NULL where a job has nothing of it. Each column of an answer
+-- costs time, whatever is in it.
+CASE WHEN coalesce(owner, correlation_id, trace) IS NULL AND expires_at IS NULL
+        AND snoozes = 0 AND refunds = 0 AND cancel_requested = 0 AND unplaced = 0
+    THEN NULL
+    ELSE json_build_array(owner, snoozes, refunds, correlation_id, trace, cancel_requested, expires_at,
+        unplaced)::text END
+
 -- fragment: claimed
 -- What a worker needs to run a job, in the order of rows.claimed().
-id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
-snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at, limit_key,
-expires_at, standing, unplaced
+id, fence, kind, queue, payload, priority, tenant, attempt, max_attempts, started_at, standing,
+{rare}, run_at, limit_key
 
 -- fragment: as_claimed
 -- What a claim writes. Jobs of the queues that it reserves from have not begun yet; a suspect has, and so has one that

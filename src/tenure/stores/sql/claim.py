@@ -30,7 +30,7 @@ LOOK_COLUMNS = ("queue", "after_priority", "after_tenant")
 GAP_COLUMNS = ("queue", "priority", "from_tenant", "to_tenant")
 LEVEL_COLUMNS = ("queue", "above", "below")
 
-BEST = itemgetter(6, 17, 0)
+BEST = itemgetter(5, 12, 0)
 
 Elapsed = Callable[[], float]
 
@@ -69,8 +69,8 @@ def claim_known(request: ClaimRequest, memory: Memory, elapsed: Elapsed) -> Plan
         live += [lane for lane in drained if lane.queue in request.woken]
         drained = []
     taken = yield from take(request, live, free, memory)
-    if drained and free:
-        taken += yield from take(request, drained, free, memory)
+    if drained and free and (more := (yield from take(request, drained, free, memory))):
+        taken = sorted(taken + more, key=BEST)
     memory.lookout.took(len(taken))
     return (yield from _answer(request, taken, free, memory, elapsed()))
 
@@ -157,23 +157,22 @@ def _open_slots(request: ClaimRequest, memory: Memory) -> dict[str, int]:
 def _answer(
     request: ClaimRequest, taken: Rows, free: Free, memory: Memory, now: float
 ) -> Plan[Claim]:
-    """Those that the limits let through, best first; with payloads that live beside their rows."""
-    taken.sort(key=BEST)
+    """Those that the limits let through, best first; with payloads that live beside their rows.
+
+    `taken` is best first already.
+    """
     passed = Passed(taken)
     if request.limits:
         passed = yield from pass_gates(request, taken, free, memory, now)
         if passed.rows is not taken:
             passed.rows.sort(key=BEST)
-    large = yield from read_large(row[0] for row in passed.rows if row[5] is None)
-    return Claim([rows.claimed(row, large) for row in passed.rows], look_in=passed.look_in)
+    large = yield from read_large([row[0] for row in passed.rows if row[4] is None])
+    return Claim(rows.claimed(passed.rows, request.owner, large), look_in=passed.look_in)
 
 
-def read_large(ids: Iterable[int]) -> Plan[dict[int, str]]:
+def read_large(ids: list[int]) -> Plan[dict[int, str]]:
     """Payloads that live beside their rows."""
-    wanted = list(ids)
-    if not wanted:
-        return {}
-    return dict((yield Statement("read_payloads", {"ids": wanted})))
+    return dict((yield Statement("read_payloads", {"ids": ids}))) if ids else {}
 
 
 def _expire(ended: Ended, *, calm: bool) -> Plan[None]:

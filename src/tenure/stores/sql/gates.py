@@ -29,7 +29,7 @@ GATE_COLUMNS = ("gate", "behind")
 LANE_COLUMNS = ("gate", "queue", "after_priority", "after_tenant")
 TAKE_COLUMNS = ("gate", "queue", "priority", "tenant", "take")
 NOTE_COLUMNS = ("gate", "running", "tokens", "refilled_at", "full_at")
-ID, KIND, QUEUE, PRIORITY, TENANT, STARTED, GATE = 0, 3, 4, 6, 7, 16, 18
+ID, KIND, QUEUE, PRIORITY, TENANT, STARTED, GATE = 0, 2, 3, 5, 6, 9, 13
 
 
 @dataclass(slots=True)

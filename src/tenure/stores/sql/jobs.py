@@ -211,7 +211,7 @@ class SqlJobs:
             return self._settled(run_in(self._database, tx, partial(settle.settle, settlements)))
         simple = [item for item in settlements if item.entry is None and not item.returned]
         done = self._database.run_loose(partial(settle.settle_free, simple))
-        rest = [item for item in settlements if int(item.lease.job_id) not in done]
+        rest = settle.left_of(settlements, done)
         ids = frozenset(map(str, done))
         self.memories.ended(ids)
         if not rest:
@@ -228,10 +228,13 @@ class SqlJobs:
                 self._named(partial(self._database.run_loose, plan, once=True))
             except StoreBusy:
                 careful = True
-            self.memories.ended(frozenset(map(str, done)))
-        rest = [item for item in settlements if int(item.lease.job_id) not in done]
-        written = self._try(rest, careful) if rest else Written()
-        return written._replace(applied=written.applied | frozenset(map(str, done)))
+        ids = frozenset(map(str, done))
+        self.memories.ended(ids)
+        rest = settle.left_of(settlements, done)
+        if not rest:
+            return Written(ids)
+        written = self._try(rest, careful)
+        return written._replace(applied=written.applied | ids)
 
     def _try(self, settlements: Sequence[Settlement], careful: bool) -> Written:
         """Where a lock is met after all, the half in which it is, and so on down to the one."""

@@ -3,13 +3,14 @@
 -- name: x      a query; statements separated by `;` at a line's end are its steps
 -- fragment: x  text that queries include as {x}; {now}, {clock}: the time; {where}: the filter
 -- each         (below a name) run once per row of the batch instead of once for all
+-- counted      (below a name) changes `:ids`; which of them need be asked only if it was not all
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 
@@ -26,6 +27,7 @@ class Query:
     name: str
     steps: tuple[str, ...]
     each: bool = False
+    counted: bool = False
 
 
 class Queries:
@@ -57,7 +59,7 @@ class Queries:
             raw = self._queries[name]
             conditions = " ".join(self._fragments[f"where_{part}"] for part in where)
             steps = tuple(self._fill(step, conditions) for step in raw.steps)
-            found = self._cache[name, where] = Query(name, steps, raw.each)
+            found = self._cache[name, where] = replace(raw, steps=steps)
         return found
 
     def _fill(self, text: str, conditions: str) -> str:
@@ -77,7 +79,9 @@ class Queries:
                 self._fragments[name] = statement
                 continue
             steps = tuple(step.strip() for step in re.split(r";\s*(?:\n|$)", statement) if step)
-            self._queries[name] = Query(name, steps, "-- each" in lines)
+            self._queries[name] = Query(
+                name, steps, each="-- each" in lines, counted="-- counted" in lines
+            )
 
 
 def _sections(text: str) -> Iterator[tuple[str, str, str]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Container, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from tenure.core.clock import seconds_to_micros, to_micros
 from tenure.core.job import State
@@ -24,14 +25,15 @@ BEGUN_COLUMNS = ("id", "fence", "ago", "standing")
 LOG_COLUMNS = ("id", "fence", "at", "level", "message")
 
 
-class Settled(NamedTuple):
+@dataclass(frozen=True)
+class Settled:
     """What was written, by number; the lanes that got a job by it; what others have locked."""
 
     applied: frozenset[int] = frozenset()
     freed: Sequence[Lane] = ()
     locked: frozenset[int] = frozenset()
 
-    @property
+    @cached_property
     def ids(self) -> frozenset[str]:
         """As callers know them."""
         return frozenset(map(str, self.applied))
@@ -40,9 +42,9 @@ class Settled(NamedTuple):
 def settle(settlements: Sequence[Settlement]) -> Plan[Settled]:
     """The end of runs, all in one transaction: history, and those who waited for it."""
     returned = yield from _return(settlements)
-    others = [item for item in settlements if _id(item) not in returned]
-    applied = set(returned) | (yield from settle_free(others))
-    left = [item for item in others if _id(item) not in applied]
+    applied = set(returned)
+    yield from settle_loosely(settlements, None, applied)
+    left = left_of(settlements, applied)
     freed: list[Lane] = list(returned.values())
     if left:
         tied = yield from _settle_tied(left)
@@ -66,16 +68,16 @@ def settle_now(
         free = {row[0] for row in (yield Statement("lock_free", {"ids": ids}))}
         wanted = [item for item in settlements if _id(item) in free]
     returned = yield from _return(wanted)
-    others = [item for item in wanted if _id(item) not in returned]
-    applied = set(returned) | (yield from settle_free(others, patience))
-    left = [item for item in others if _id(item) not in applied]
+    applied = set(returned)
+    yield from settle_loosely(wanted, patience, applied)
+    left = left_of(wanted, applied)
     freed: list[Lane] = list(returned.values())
     if left:
         tied = yield from _settle_tied_now(left, patience)
         applied |= tied.applied
         freed += tied.freed
     yield from _write_history(settlements, applied)
-    unsure = [item.lease for item in settlements if _id(item) not in applied]
+    unsure = [item.lease for item in left_of(settlements, applied)]
     return Settled(frozenset(applied), freed, (yield from _held(unsure)))
 
 
@@ -90,10 +92,17 @@ def _return(settlements: Sequence[Settlement]) -> Plan[dict[int, Lane]]:
     return {row[0]: Lane(*row[1:]) for row in found}
 
 
-def settle_free(settlements: Sequence[Settlement], patience: float | None = None) -> Plan[set[int]]:
+def left_of(settlements: Sequence[Settlement], applied: Collection[int]) -> list[Settlement]:
+    """What is not written yet; mostly nothing, which the numbers tell."""
+    if len(applied) == len(settlements):
+        return []
+    return [item for item in settlements if _id(item) not in applied]
+
+
+def settle_free(settlements: Sequence[Settlement]) -> Plan[set[int]]:
     """Jobs that nobody waits for."""
     applied: set[int] = set()
-    yield from settle_loosely(settlements, patience, applied)
+    yield from settle_loosely(settlements, None, applied)
     return applied
 
 
@@ -106,10 +115,12 @@ def settle_loosely(
     plain: dict[int, list[int]] = defaultdict(list)
     others: list[Settlement] = []
     for item in settlements:
-        if int(item.lease.job_id) in applied:
+        job_id, fence, _ = item.lease
+        number = int(job_id)
+        if number in applied:
             continue
         if item.state is SUCCEEDED and item.result is None and item.entry is None:
-            plain[item.lease.fence].append(int(item.lease.job_id))
+            plain[fence].append(number)
         else:
             others.append(item)
     values, where = _patience(patience)

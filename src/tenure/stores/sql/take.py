@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 
 from tenure.core.shares import MANY, Age, Lane, Take, by_priority, oldest
@@ -17,20 +17,21 @@ NEARLY = 0.5
 SPARE = 1.5
 TAKE_COLUMNS = ("queue", "priority", "tenant", "take", "floor_run_at", "floor_id")
 AGE_COLUMNS = ("queue", "priority", "tenant", "floor_run_at", "floor_id")
-LANE = itemgetter(4, 6, 7)
-POSITION = itemgetter(17, 0)
+LANE = itemgetter(3, 5, 6)
+POSITION = itemgetter(12, 0)
 
 
 def take(request: ClaimRequest, lanes: list[Lane], free: Free, memory: Memory) -> Plan[Rows]:
     """Level by level, best priority first, until the slots are full; among very many lanes, nearly
-    full: each further round is a statement for what a few of them did not have.
+    full: each further round is a statement for what a few of them did not have. Best first.
     """
     taken: Rows = []
     if request.shard is not None:
         lanes = [lane for lane in lanes if request.may_take(lane.tenant)]
     enough = free.total * NEARLY if len(lanes) > MANY else free.total
     for level in by_priority(lanes):
-        while level and len(taken) < enough:
+        rounds: list[Rows] = []
+        while level and len(taken) + sum(map(len, rounds)) < enough:
             takes = yield from _shares(request, level, free, memory)
             if not takes:
                 break
@@ -38,7 +39,8 @@ def take(request: ClaimRequest, lanes: list[Lane], free: Free, memory: Memory) -
             got = yield from _take_shares(request, takes, room, memory)
             asked = _asked(takes, got) if len(got) >= room else takes
             level = _which_may_have_more(request, level, asked, got, free, memory)
-            taken += got
+            rounds.append(got)
+        taken += rounds[0] if len(rounds) == 1 else sorted(chain(*rounds), key=POSITION)
     return taken
 
 
@@ -127,6 +129,8 @@ def _asked(takes: list[Take], got: Rows) -> list[Take]:
     """The room was full in the midst of the lanes: those behind were not asked, and of the last
     one only for what it gave.
     """
+    if len(takes) == 1:  # the usual case
+        return [Take(takes[0].lane, len(got))]
     counts = Counter(map(LANE, got))
     last = max(place for place, one in enumerate(takes) if counts[one.lane])
     return [*takes[:last], Take(takes[last].lane, counts[takes[last].lane])]
@@ -141,7 +145,7 @@ def _which_may_have_more(
     memory: Memory,
 ) -> list[Lane]:
     """What one lane leaves over goes to the others that gave all they were asked for."""
-    found = {Lane(*lane): list(part) for lane, part in groupby(sorted(got, key=LANE), key=LANE)}
+    found = _by_lane(takes, got)
     full = set(level).difference(one.lane for one in takes)
     for one in takes:
         mine = found.get(one.lane, [])
@@ -153,6 +157,13 @@ def _which_may_have_more(
     return [lane for lane in level if lane in full]
 
 
+def _by_lane(takes: list[Take], got: Rows) -> dict[Lane, Rows]:
+    """What each lane gave, in order."""
+    if len(takes) == 1:  # the usual case
+        return {takes[0].lane: got}
+    return {Lane(*lane): list(part) for lane, part in groupby(sorted(got, key=LANE), key=LANE)}
+
+
 def _position(mine: Rows) -> Floor | None:
     """Of the last of them; they are in order."""
-    return (mine[-1][17], mine[-1][0]) if mine else None
+    return POSITION(mine[-1]) if mine else None

@@ -2,11 +2,19 @@
 -- The store's clock in microseconds. Milliseconds are the best SQLite 3.40 offers.
 CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER) * 1000
 
+-- fragment: rare
+-- What few jobs have, in the order of rows.claimed(); NULL where a job has nothing of it. Each column of an answer
+-- costs time, whatever is in it.
+CASE WHEN coalesce(owner, correlation_id, trace) IS NULL AND expires_at IS NULL
+        AND snoozes = 0 AND refunds = 0 AND cancel_requested = 0 AND unplaced = 0
+    THEN NULL
+    ELSE json_array(owner, snoozes, refunds, correlation_id, trace, cancel_requested, expires_at,
+        unplaced) END
+
 -- fragment: claimed
 -- What a worker needs to run a job, in the order of rows.claimed().
-id, fence, lease_owner, kind, queue, payload, priority, tenant, owner, attempt, max_attempts,
-snoozes, refunds, correlation_id, trace, cancel_requested, started_at, run_at,
-limit_key, expires_at, standing, unplaced
+id, fence, kind, queue, payload, priority, tenant, attempt, max_attempts, started_at, standing,
+{rare}, run_at, limit_key
 
 -- fragment: as_claimed
 -- What a claim writes. Jobs of the queues that it reserves from have not begun yet; a suspect has, and so has one that
@@ -285,6 +293,7 @@ FROM json_each(:rows) WHERE true ORDER BY key
 SELECT id FROM tenure_jobs WHERE id IN (SELECT value FROM json_each(:ids))
 
 -- name: settle_done
+-- counted
 -- Successes without a result that nobody waits for, all under one fence. Only the present holder may settle.
 UPDATE tenure_jobs SET state = 2, finished_at = {now}, lease_until = NULL, reason = NULL, result = NULL
 WHERE id IN (SELECT value FROM json_each(:ids)) AND fence = :fence AND +state = 1

@@ -6,6 +6,7 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any
 
+from tenure.core.clock import to_micros
 from tenure.core.job import NewJob, State
 from tenure.core.lease import ClaimedJob
 from tenure.stores.contract import Store
@@ -21,6 +22,7 @@ from tenure.testing.conformance.steps import (
     claim_one,
     count_of,
     job_of,
+    settle,
     settle_done,
     state_of,
 )
@@ -82,6 +84,35 @@ def test_a_claimed_job_brings_what_a_run_needs(store: Store) -> None:
     assert (job.kind, job.queue, job.max_attempts) == ("work", "default", 3)
     assert (job.correlation_id, job.trace) == ("req", "t")
     assert (job.snoozes, job.refunds, job.cancel_requested) == (0, 0, False)
+
+
+def test_what_few_jobs_have_comes_with_them_and_with_nobody_else(store: Store) -> None:
+    odd = 'é"\\\n🙂'
+    until = store.now() + timedelta(days=9_000)
+    rare: list[dict[str, Any]] = [
+        {}, {"owner": odd}, {"correlation_id": odd}, {"trace": odd}, {"expires_at": until},
+    ]  # fmt: skip
+    add(store, *(NewJob(kind="work", **facts) for facts in rare))
+
+    found = claim_all(store)
+
+    assert [job.owner for job in found] == [None, odd, None, None, None]
+    assert [job.correlation_id for job in found] == [None, None, odd, None, None]
+    assert [job.trace for job in found] == [None, None, None, odd, None]
+    expiring = [job.expires_micros for job in found]
+    assert expiring == [None, None, None, None, to_micros(until)]
+
+
+def test_a_job_that_was_put_off_brings_its_count_when_it_comes_again(store: Store) -> None:
+    add_jobs(store, 3)
+    plain, snoozed, released = claim_all(store)
+    assert settle(store, plain, State.QUEUED)
+    assert settle(store, snoozed, State.QUEUED, entry="snoozed", refund=True, snooze=True)
+    assert settle(store, released, State.QUEUED, entry="released", refund=True)
+
+    again = sorted(claim_all(store), key=lambda job: int(job.id))
+
+    assert [(job.snoozes, job.refunds) for job in again] == [(0, 0), (1, 0), (0, 1)]
 
 
 @promise(8)

@@ -13,6 +13,7 @@ from tenure.stores.contract import Store
 from tenure.testing.conformance.promise import promise
 from tenure.testing.conformance.steps import (
     OOPS,
+    add_job,
     add_jobs,
     cancel,
     claim_all,
@@ -219,3 +220,41 @@ def test_endings_of_every_sort_settle_in_one_call(store: Store) -> None:
 
 def test_no_settlements_are_nothing_applied(store: Store) -> None:
     assert store.jobs.settle([]) == frozenset()
+
+
+@promise(2)
+def test_among_many_successes_the_stale_one_alone_is_refused(store: Store) -> None:
+    ids = add_jobs(store, 20)
+    jobs = claim_all(store, owner="a")
+    assert settle(store, jobs[7], State.QUEUED, refund=True, returned=True)
+    taken = claim_one(store, owner="b")
+    assert taken.id == jobs[7].id
+
+    assert settle_done(store, *jobs) == [one for one in ids if one != taken.id]
+    assert (state_of(store, taken.id), job_of(store, taken.id).lease_owner) == (State.RUNNING, "b")
+    assert settle_done(store, *jobs) == []
+
+
+@promise(2)
+def test_a_success_is_applied_once_even_beside_others(store: Store) -> None:
+    add_jobs(store, 2)
+    first, second = claim_all(store)
+    assert settle_done(store, first) == [first.id]
+    finished_at = job_of(store, first.id).finished_at
+
+    assert settle_done(store, first, second) == [second.id]
+    assert job_of(store, first.id).finished_at == finished_at
+
+
+@promise(15)
+def test_a_success_that_somebody_waits_for_is_applied_beside_others(store: Store) -> None:
+    awaited, plain = add_jobs(store, 2)
+    jobs = claim_all(store)
+    waiting = add_job(store, after=(awaited,))
+
+    written, _ = store.jobs.exchange(
+        [Settlement(lease=job.lease, state=State.SUCCEEDED) for job in jobs], [], None
+    )
+
+    assert written.applied == {awaited, plain}
+    assert claim_ids(store) == [waiting]
