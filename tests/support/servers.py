@@ -199,11 +199,15 @@ def execute(url: str, statement: str) -> None:
 
 
 def spawn(command: Command, home: Path, user: User | None) -> subprocess.Popen[bytes]:
-    """Start a process in a session of its own, so that Ctrl-C in a terminal does not reach it."""
+    """Start a process in a session of its own, so that Ctrl-C in a terminal does not reach it.
+
+    Its temporary files are its own: a MariaDB that starts removes everybody's in their folder.
+    """
     with (home / "log").open("ab") as log:
         return subprocess.Popen(
             command,
             cwd=home,
+            env={**os.environ, "TMPDIR": str(home)},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -16,7 +16,7 @@ from tenure.core.filter import JobFilter
 from tests.support.databases import Databases
 from tests.support.until import until
 
-SLOTS = 10
+SLOTS, QUICK = 10, 500
 SLOW = JobFilter(kinds=("slow",), states=(State.RUNNING,))
 
 
@@ -40,9 +40,9 @@ def full(app: Tenure) -> Iterator[threading.Event]:
         while not end.is_set():
             await asyncio.sleep(0.01)
 
-    app.enqueue_many([app.new("quick") for _ in range(2_000)])
+    app.enqueue_many([app.new("quick") for _ in range(QUICK)])
     with Worker(app, concurrency=SLOTS):
-        until(lambda: app.insight.counts().get(State.SUCCEEDED) == 2_000)
+        until(lambda: app.insight.counts().get(State.SUCCEEDED) == QUICK)
         app.enqueue_many([app.new("slow") for _ in range(SLOTS)])
         until(lambda: len(long_running(app)) == SLOTS)
         try:
@@ -109,9 +109,9 @@ def test_a_rate_is_kept_by_what_begins(databases: Databases, tmp_path: Path) -> 
     async def limited(job: RunningJob) -> None:
         began.append(time.monotonic())
 
-    app.enqueue_many([app.new("quick") for _ in range(2_000)])
+    app.enqueue_many([app.new("quick") for _ in range(QUICK)])
     with Worker(app, concurrency=SLOTS):
-        until(lambda: app.insight.counts().get(State.SUCCEEDED) == 2_000)
+        until(lambda: app.insight.counts().get(State.SUCCEEDED) == QUICK)
         app.enqueue_many([app.new("limited") for _ in range(15)])
         until(lambda: len(began) == 15)
     app.close()

@@ -82,6 +82,7 @@ class Pipeline:
             watchers = Threads(slots.total, "tenure-apart")
             self._serving.apart = SuspectRuns(isolation, watchers).run
         self._claimed_at = 0.0
+        self.returned = 0
 
     @property
     def stopping(self) -> bool:
@@ -327,6 +328,7 @@ class Pipeline:
         if current.ended:
             return
         current.ended = True
+        self.returned += isinstance(ending, Returned)
         self._serving.leave(current)
         settlement: Settlement | None
         if ending is None:

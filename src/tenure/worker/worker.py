@@ -357,8 +357,11 @@ def _with_jobs(step: Step, runner: JobsRunner, pipeline: Pipeline) -> Step:
 
 
 async def _jobs(pipeline: Pipeline, budget: Budget) -> int:
-    """The jobs runner of a tick: until the budget is spent or nothing is due and all is written."""
-    done = 0
+    """The jobs runner of a tick: until the budget is spent or nothing is due and all is written.
+
+    What was claimed and given back before it began is not counted.
+    """
+    done, returned = 0, pipeline.returned
     while not budget.spent and not pipeline.stopping:
         quiet = pipeline.idle  # asked before the look: what ends after it may leave work behind
         started = await pipeline.turn(budget, thorough=quiet)
@@ -368,7 +371,7 @@ async def _jobs(pipeline: Pipeline, budget: Budget) -> int:
         if not started:
             await pipeline.change(budget.seconds_left)
     await pipeline.started(budget)
-    return done
+    return done - (pipeline.returned - returned)
 
 
 def run_loop(main: Callable[[], Any]) -> Any:

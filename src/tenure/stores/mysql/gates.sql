@@ -36,6 +36,11 @@ UPDATE tenure_gates FORCE INDEX (PRIMARY)
 SET running = :running, tokens = :tokens, refilled_at = :refilled_at, full_at = :full_at
 WHERE name = :gate
 
+-- name: refund_gates
+-- each
+-- Jobs that passed here were given back before they began: their tokens are there for others.
+UPDATE tenure_gates SET tokens = tokens + :tokens WHERE name = :gate
+
 -- name: park_jobs
 -- each
 -- Claimed a moment ago in this transaction, but there is no room: as if it had not been.

@@ -332,7 +332,7 @@ WHERE id IN :ids
 -- name: return_jobs
 -- Claimed and not begun: back to their place in the queue, as if they had not been claimed. One that is to be cancelled
 -- is left to settle_jobs.
-SELECT j.id, j.queue, j.priority, j.tenant
+SELECT j.id, j.queue, j.priority, j.tenant, j.limit_key
 FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence')) r
 STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
 WHERE j.fence = r.fence AND j.state = 1 AND j.cancel_requested = 0 FOR UPDATE SKIP LOCKED;

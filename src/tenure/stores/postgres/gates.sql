@@ -42,6 +42,12 @@ FROM unnest(:gate::text[], :running::bigint[], :tokens::float8[], :refilled_at::
     AS r (gate, running, tokens, refilled_at, full_at)
 WHERE g.name = r.gate
 
+-- name: refund_gates
+-- Jobs that passed here were given back before they began: their tokens are there for others.
+UPDATE tenure_gates g SET tokens = g.tokens + r.tokens
+FROM unnest(:gate::text[], :tokens::float8[]) AS r (gate, tokens)
+WHERE g.name = r.gate
+
 -- name: park_jobs
 -- Claimed a moment ago in this transaction, but there is no room: as if they had not been.
 UPDATE tenure_jobs j SET state = 0, hold = j.hold | 4, attempt = j.attempt - 1, lease_until = NULL,

@@ -392,7 +392,7 @@ FROM unnest(:id::bigint[], :fence::bigint[]) AS r (id, fence)
 WHERE j.id = ANY(ARRAY(SELECT id FROM tenure_jobs
         WHERE id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) ORDER BY id FOR UPDATE SKIP LOCKED))
     AND j.id = r.id AND j.fence = r.fence AND j.state + 0 = 1 AND j.cancel_requested = 0
-RETURNING j.id, j.queue, j.priority, j.tenant
+RETURNING j.id, j.queue, j.priority, j.tenant, j.limit_key
 
 -- name: settle_jobs
 -- Only the present holder may settle: the fence decides, not the id. A cancel that was asked for

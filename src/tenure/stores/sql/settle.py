@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +10,7 @@ from functools import cached_property
 from tenure.core.clock import seconds_to_micros, to_micros
 from tenure.core.job import State
 from tenure.core.lease import Lease, Standing
+from tenure.core.limits import kind_of
 from tenure.core.settlement import Settlement
 from tenure.core.shares import Lane
 from tenure.stores.contract import Extension, Report
@@ -89,7 +90,16 @@ def _return(settlements: Sequence[Settlement]) -> Plan[dict[int, Lane]]:
     if not asked:
         return {}
     found = yield Statement("return_jobs", batch=Batch(LEASE_COLUMNS, asked))
-    return {row[0]: Lane(*row[1:]) for row in found}
+    yield from _refund([row[4] for row in found if row[4] is not None])
+    return {row[0]: Lane(*row[1:4]) for row in found}
+
+
+def _refund(names: Sequence[str]) -> Plan[None]:
+    """The tokens that jobs took at a limit: of its key, where it has one, and of its kind."""
+    tokens = Counter(gate for name in names for gate in {name, kind_of(name)})
+    if tokens:
+        lines = sorted((gate, float(count)) for gate, count in tokens.items())
+        yield Statement("refund_gates", batch=Batch(("gate", "tokens"), lines))
 
 
 def left_of(settlements: Sequence[Settlement], applied: Collection[int]) -> list[Settlement]:

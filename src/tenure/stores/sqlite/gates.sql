@@ -36,6 +36,11 @@ UPDATE tenure_gates SET running = :running, tokens = :tokens, refilled_at = :ref
     full_at = :full_at
 WHERE name = :gate
 
+-- name: refund_gates
+-- Jobs that passed here were given back before they began: their tokens are there for others.
+UPDATE tenure_gates SET tokens = tokens + (r.value ->> 1)
+FROM json_each(:rows) r WHERE name = r.value ->> 0
+
 -- name: park_jobs
 -- Claimed a moment ago in this transaction, but there is no room: as if they had not been.
 UPDATE tenure_jobs SET state = 0, hold = hold | 4, attempt = attempt - 1, lease_until = NULL,

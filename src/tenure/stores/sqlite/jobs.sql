@@ -309,7 +309,7 @@ UPDATE tenure_jobs SET state = 0, attempt = attempt - 1, lease_until = NULL,
 FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence FROM json_each(:rows)) s
 WHERE tenure_jobs.id = s.id AND tenure_jobs.fence = s.fence AND +tenure_jobs.state = 1
     AND cancel_requested = 0
-RETURNING tenure_jobs.id, queue, priority, tenant
+RETURNING tenure_jobs.id, queue, priority, tenant, limit_key
 
 -- name: settle_jobs
 -- Only the present holder may settle: the fence decides, not the id. A cancel that was asked for

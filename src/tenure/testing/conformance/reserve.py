@@ -7,6 +7,7 @@ from typing import Any
 from tenure.core.filter import JobFilter
 from tenure.core.job import State
 from tenure.core.lease import ClaimedJob
+from tenure.core.limits import Limit, Limits
 from tenure.stores.contract import Report, Store
 from tenure.testing.conformance.promise import promise
 from tenure.testing.conformance.steps import (
@@ -162,3 +163,16 @@ def test_a_suspect_does_not_expire_when_it_is_given_back(store: Store, tempo: Te
     tempo.passes(31)
 
     assert claim_ids(store, owner="b") == [suspect]
+
+
+@promise(17)
+def test_a_job_that_is_given_back_leaves_its_token_to_others(store: Store) -> None:
+    hourly = Limits(kinds={"work": Limit(rate=1, per=3_600, burst=1)})
+    first, _ = add_jobs(store, 2)
+    [job] = claim_all(store, limits=hourly)
+    assert claim_all(store, limits=hourly) == []
+
+    assert give_back(store, job)
+    [again] = claim_all(store, limits=hourly)
+    assert again.id == first
+    assert claim_all(store, limits=hourly) == []
