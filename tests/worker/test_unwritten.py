@@ -105,25 +105,22 @@ def test_a_success_outlasts_max_statement_time(database_url: str) -> None:
 def test_a_success_outlasts_a_full_disk(database_url: str) -> None:
     with opened(database_url) as app:
         gated, full = Gated(app), threading.Event()
-        database = cast(SqlStore, app.store).database
-        check = database.before_use
-        assert check is not None
+        dialect: Any = cast(SqlStore, app.store).database.dialect
+        begin = dialect.begin
 
-        def set_up(connection: Any) -> None:
-            check(connection)
-            if full.is_set():
-                connection.execute("PRAGMA max_page_count = 1")  # as many as there are now
+        def begin_on_a_full_disk(connection: Any, **options: Any) -> None:
+            pages = 1 if full.is_set() else 2**30  # no fewer than there are now
+            connection.execute(f"PRAGMA max_page_count = {pages}")
+            begin(connection, **options)
 
-        database.before_use = set_up
+        dialect.begin = begin_on_a_full_disk
         job = app.enqueue("work")
         with Worker(app):
             assert gated.begun.wait(20)
             full.set()
-            database.close()
             gated.go.set()
             gated.told_of("disk is full", times=3)
             full.clear()
-            database.close()
 
             assert app.wait(job, 30).value == BIG
         assert (gated.runs, app.get(job).attempt) == ([1], 1)
