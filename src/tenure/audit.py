@@ -6,6 +6,7 @@ A move of a single job stands in that job's own history, with its actor.
 from __future__ import annotations
 
 import secrets
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -40,18 +41,27 @@ class Audit:
     def __init__(self, store: Store, signals: Signals) -> None:
         self._store = store
         self._signals = signals
+        self._lock = threading.Lock()
+        self._last = from_micros(0)
 
     def note(self, actor: str, action: str, target: str, *, tx: Any = None, **facts: Any) -> None:
         """Write a line, with `tx` as part of the action itself; `action` is like `queue.paused`."""
         self._signals.emit("audit.noted", actor=actor, action=action, target=target, facts=facts)
         if Capability.RECORDS not in self._store.capabilities:
             return
-        now = self._store.now()
+        now = self._moment()
         data = {"actor": actor, "action": action, "target": target, "facts": facts}
         name = f"{_position(now)}-{secrets.token_hex(4)}"
         self._store.records.put(Record(collection=AUDIT, name=name, data=data), tx)
         for old in self._store.records.list(AUDIT, _position(now - KEPT), REMOVED_AT_ONCE):
             self._store.records.remove(AUDIT, old.name, tx)
+
+    def _moment(self) -> datetime:
+        """By the store's clock, which may tick in milliseconds: what comes later is later."""
+        now = self._store.now()
+        with self._lock:
+            self._last = max(now, self._last + timedelta(microseconds=1))
+            return self._last
 
     def page(self, *, limit: int = 50, after: str | None = None) -> Page[AuditLine]:
         """Newest first; `after` is what `next` of another page said."""

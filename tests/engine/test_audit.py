@@ -84,3 +84,13 @@ def test_a_long_filter_is_told_in_short(app: Tenure) -> None:
     app.operator.replay(JobFilter(ids=tuple(map(str, range(10_000)))))
 
     assert len(app.operator.audit.page().rows[0].target) == 300
+
+
+def test_lines_of_one_moment_keep_their_order(app: Tenure) -> None:
+    """SQLite's clock ticks in milliseconds."""
+    for number in range(20):
+        app.operator.audit.note("ada", "tried", str(number))
+
+    assert [line.target for line in app.operator.audit.page().rows] == [
+        str(number) for number in reversed(range(20))
+    ]

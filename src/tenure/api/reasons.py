@@ -13,6 +13,7 @@ from tenure.engine import Tenure
 from tenure.insight import Around
 
 FRESH_SECONDS = 1.0
+ROUNDING_SECONDS = 0.005
 MOST = 10_000
 
 
@@ -55,10 +56,12 @@ class Reasons:
         )
 
     def _around(self) -> Around:
-        """By the store's clock of now, though it was asked up to a second ago."""
+        """By the store's clock of now, though it was asked up to a second ago. A little ahead, as a
+        store may round to milliseconds: what is due must not be shown as coming.
+        """
         with self._asking:  # one asks, the others have its answer
             now = time.monotonic()
             if self._seen is None or now - self._seen[0] >= FRESH_SECONDS:
                 self._seen = (now, self._engine.insight.around())
             at, around = self._seen
-        return around.later(now - at)
+        return around.later(now - at + ROUNDING_SECONDS)
