@@ -18,10 +18,11 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 PUBLIC = [
-    "NO_RETRY", "ArgumentsError", "Cancel", "Exponential", "Fail", "FilterRequired", "Job",
-    "JobFilter", "JobNotFound", "JobRef", "KeyConflict", "KeyMode", "LeaseLost", "Limit", "NewJob",
-    "NotFound", "OptionError", "Page", "PayloadError", "Retry", "RunningJob", "Settings", "Skip",
-    "Snooze", "State", "Steps", "StoreUnavailable", "Tenure", "TenureError", "Worker",
+    "NO_RETRY", "ArgumentsError", "Cancel", "Change", "Delays", "Exponential", "Fail", "Feature",
+    "FilterRequired", "Job", "JobFailed", "JobFilter", "JobNotFound", "JobRef", "KeyConflict",
+    "KeyMode", "LeaseLost", "Limit", "Move", "NewJob", "NotFound", "OptionError", "Outcome",
+    "Page", "PayloadError", "Retry", "RetryPolicy", "Runner", "RunningJob", "Settings", "Skip",
+    "Snooze", "State", "StoreUnavailable", "Tenure", "TenureError", "Worker", "WorkerSettings",
 ]  # fmt: skip
 
 

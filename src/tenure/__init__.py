@@ -14,22 +14,30 @@ from tenure.core.errors import (
 from tenure.core.filter import JobFilter
 from tenure.core.job import Job, KeyMode, NewJob, State
 from tenure.core.limits import Limit
-from tenure.core.outcome import Cancel, Fail, NotFound, Retry, Skip, Snooze
+from tenure.core.outcome import Cancel, Fail, NotFound, Outcome, Retry, Skip, Snooze
 from tenure.core.page import Page
-from tenure.core.retry import NO_RETRY, Exponential, Steps
-from tenure.engine import JobRef, Tenure
+from tenure.core.retry import NO_RETRY, Delays, Exponential, RetryPolicy
+from tenure.engine import Tenure
+from tenure.feature import Feature, Runner
+from tenure.reference import JobFailed, JobRef
 from tenure.running import RunningJob
 from tenure.settings import Settings
+from tenure.stores.contract import Change, Move
 from tenure.worker import Worker
+from tenure.worker.settings import WorkerSettings
 
 __all__ = [
     "NO_RETRY",
     "ArgumentsError",
     "Cancel",
+    "Change",
+    "Delays",
     "Exponential",
     "Fail",
+    "Feature",
     "FilterRequired",
     "Job",
+    "JobFailed",
     "JobFilter",
     "JobNotFound",
     "JobRef",
@@ -37,20 +45,24 @@ __all__ = [
     "KeyMode",
     "LeaseLost",
     "Limit",
+    "Move",
     "NewJob",
     "NotFound",
     "OptionError",
+    "Outcome",
     "Page",
     "PayloadError",
     "Retry",
+    "RetryPolicy",
+    "Runner",
     "RunningJob",
     "Settings",
     "Skip",
     "Snooze",
     "State",
-    "Steps",
     "StoreUnavailable",
     "Tenure",
     "TenureError",
     "Worker",
+    "WorkerSettings",
 ]

@@ -6,8 +6,7 @@ import asyncio
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Concatenate, ParamSpec, Unpack
+from typing import Any, Concatenate, Literal, ParamSpec, Unpack
 
 from tenure.codec import EMPTY, encode
 from tenure.core.clock import Clock
@@ -25,6 +24,7 @@ from tenure.operator import Operator
 from tenure.options import Options, take_place
 from tenure.published import Published
 from tenure.queues import Queues
+from tenure.reference import JobRef
 from tenure.running import RunningJob
 from tenure.schedules import Schedules
 from tenure.settings import Settings
@@ -36,14 +36,6 @@ from tenure.waiting import check_off_loop
 from tenure.waits import Waits
 
 P = ParamSpec("P")
-
-
-@dataclass(frozen=True, slots=True)
-class JobRef:
-    """The answer to an enqueue. `created` is False where the unique key named a job already."""
-
-    id: str
-    created: bool = True
 
 
 class Tenure:
@@ -94,12 +86,16 @@ class Tenure:
         queue: str = "default",
         timeout: float | None = None,
         retry: RetryPolicy | None = None,
-        process: bool = False,
+        runs_in: Literal["process"] | None = None,
         priority: int | None = None,
         limit: Limit | None = None,
         key_limit: Limit | None = None,
     ) -> Callable[[Callable[Concatenate[RunningJob, P], Any]], Handler[P]]:
-        """Register a handler. `async def` runs on the loop, `def` in a thread, or in a process."""
+        """Register a handler. `async def` runs on the loop, `def` in a thread; with
+        `runs_in="process"` each run has a process of its own.
+        """
+        if runs_in not in (None, RunsIn.PROCESS):
+            raise OptionError(f'runs_in takes "process" or nothing, not {runs_in!r}')
 
         def register(function: Callable[Concatenate[RunningJob, P], Any]) -> Handler[P]:
             place = RunsIn.LOOP if inspect.iscoroutinefunction(function) else RunsIn.THREAD
@@ -107,7 +103,7 @@ class Tenure:
                 queue=queue,
                 timeout=timeout_of(timeout, self.settings.timeout_seconds),
                 retry=retry or Exponential(attempts=self.settings.max_attempts),
-                runs_in=RunsIn.PROCESS if process else place,
+                runs_in=place if runs_in is None else RunsIn.PROCESS,
                 priority=self.settings.priority if priority is None else priority,
                 limit=limit,
                 key_limit=key_limit,
@@ -212,7 +208,7 @@ class Tenure:
 
     def _added(self, added: list[Added], tx: Any) -> list[JobRef]:
         """Workers here hear of it: at once, or when our own transaction has committed."""
-        refs = [JobRef(one.id, one.created) for one in added]
+        refs = [JobRef(one.id, one.created, self) for one in added]
         if tx is None:
             if self.signals.heard("jobs.enqueued"):
                 self.signals.emit("jobs.enqueued", ids=[ref.id for ref in refs if ref.created])

@@ -23,8 +23,9 @@ from tenure.options import PLACING, Options, check_name, new_job, place_of
 from tenure.running import RunningJob, current_job
 
 if TYPE_CHECKING:
-    from tenure.engine import JobRef, Tenure
+    from tenure.engine import Tenure
     from tenure.feature import Feature
+    from tenure.reference import JobRef
 
 P = ParamSpec("P")
 HandlerFunction = Callable[Concatenate[RunningJob, P], Any]

@@ -23,9 +23,10 @@ from tenure.core.refusals import (
 )
 from tenure.core.scope import Scope
 from tenure.core.why import Why
-from tenure.engine import JobRef, Tenure
+from tenure.engine import Tenure
 from tenure.operator import Watcher, dead_letters
 from tenure.options import Options, Place, new_job, take_place
+from tenure.reference import JobRef
 from tenure.stores.contract import Attempt, Change, Changed, LogLine, Move
 
 

@@ -13,7 +13,8 @@ from tenure.core.errors import OptionError, OutsideTransaction
 from tenure.options import Options
 
 if TYPE_CHECKING:
-    from tenure.engine import JobRef, Tenure
+    from tenure.engine import Tenure
+    from tenure.reference import JobRef
 
 open_here: ContextVar[object | None] = ContextVar("tenure_open_transaction", default=None)
 """The Tenure transaction that this thread or task has open."""

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tenure import Fail, RunningJob, State, Steps, Tenure, Worker
+from tenure import Delays, Fail, RunningJob, State, Tenure, Worker
 from tenure.testing import run_until_idle
 from tests.api.conftest import Served
 from tests.api.test_bad_input import check_problem
@@ -72,7 +72,7 @@ def test_a_warning_tells_where_no_live_worker_takes_the_job(served: Served) -> N
 
 def test_a_job_by_name_is_placed_as_its_workers_say(served: Served) -> None:
     elsewhere = Tenure(served.engine.url)
-    elsewhere.job("hang", queue="long", priority=7, retry=Steps(0))(lambda job: None)
+    elsewhere.job("hang", queue="long", priority=7, retry=Delays(0))(lambda job: None)
     with Worker(elsewhere, queues={"other": 1}):
         answer = served.post("/api/jobs", {"kind": "hang"})
     elsewhere.close()

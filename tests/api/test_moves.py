@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tenure import RunningJob, State, Steps, Tenure
+from tenure import Delays, RunningJob, State, Tenure
 from tenure.api import operations
 from tenure.api.operations import COLLECTION, Operations, OperationState
 from tenure.core.scope import EVERYTHING
@@ -23,7 +23,7 @@ from tests.support.until import until
 
 @pytest.fixture
 def engine(engine: Tenure) -> Tenure:
-    @engine.job("boom", retry=Steps())
+    @engine.job("boom", retry=Delays())
     def boom(job: RunningJob) -> None:
         raise ValueError("no luck")
 

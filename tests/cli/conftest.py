@@ -18,7 +18,7 @@ from tenure.cli.root import app as commands
 
 SHOP = """
 import threading
-from tenure import Fail, Steps, Tenure
+from tenure import Fail, Delays, Tenure
 
 app = Tenure()
 other = Tenure("sqlite:///other.db")
@@ -30,7 +30,7 @@ def add(job, a: int, b: int = 2) -> int:
     job.progress(0.5, "half")
     return a + b
 
-@app.job("boom", retry=Steps(0))
+@app.job("boom", retry=Delays(0))
 def boom(job):
     raise ValueError("no luck")
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.core.errors import InputError, KeyConflict, OptionError, StoreUnavailable
-from tenure.core.retry import NO_RETRY, Exponential, Steps, is_permanent
+from tenure.core.retry import NO_RETRY, Delays, Exponential, is_permanent
 
 RANDOM = st.floats(0, 1, exclude_max=True)
 SECONDS = st.floats(0, 10_000)
@@ -35,7 +35,7 @@ class SaysYes(Exception):
 )
 def test_an_error_is_classified(error: BaseException, permanent: bool) -> None:
     assert Exponential().permanent(error) is permanent
-    assert Steps(1).permanent(error) is permanent
+    assert Delays(1).permanent(error) is permanent
 
 
 def test_a_policy_names_the_types_that_are_permanent() -> None:
@@ -75,7 +75,7 @@ def test_the_longest_wait_never_shrinks(attempt: int, random: float) -> None:
 
 
 def test_steps_are_taken_one_after_another() -> None:
-    policy = Steps(60, 300, 900)
+    policy = Delays(60, 300, 900)
 
     assert policy.attempts == 4
     assert [policy.delay(attempt, lambda: 0.5) for attempt in range(1, 6)] == [
@@ -98,4 +98,4 @@ def test_a_policy_that_cannot_be_is_refused(options: dict[str, float]) -> None:
 
 def test_negative_steps_are_refused() -> None:
     with pytest.raises(OptionError):
-        Steps(1, -1)
+        Delays(1, -1)

@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tenure import RunningJob, Steps, Tenure
+from tenure import Delays, RunningJob, Tenure
 from tests.crash.marks import is_open, mark
 
 POLL_SECONDS = 0.01
-AT_ONCE = Steps(*[0.0] * 20)
+AT_ONCE = Delays(*[0.0] * 20)
 PLACEHOLDER = "?" if os.environ["TENURE_DATABASE_URL"].startswith("sqlite") else "%s"
 ADD_EFFECT = f"INSERT INTO crash_effects (job_id, fence) VALUES ({PLACEHOLDER}, {PLACEHOLDER})"  # noqa: S608
 QUIET = {"jobs.enqueued", "jobs.claimed", "jobs.settled", "tick.done", "turn.done"}
@@ -83,7 +83,7 @@ def hold_thread(job: RunningJob, gate: str, heed: bool = True) -> dict[str, Any]
         return result(job)
 
 
-@app.job("hold.process", retry=AT_ONCE, process=True)
+@app.job("hold.process", retry=AT_ONCE, runs_in="process")
 def hold_process(job: RunningJob, gate: str) -> dict[str, Any]:
     with run_of(job), subprocess.Popen(["sleep", "1000"]) as grandchild:
         mark("grandchild", job=job.id, fence=job.fence, pid=grandchild.pid)
@@ -97,7 +97,7 @@ brief_async = app.job("brief.async", retry=AT_ONCE, timeout=0.5)(hold_async.func
 brief_thread = app.job("brief.thread", queue="brief", retry=AT_ONCE, timeout=0.5)(
     hold_thread.function
 )
-brief_process = app.job("brief.process", retry=AT_ONCE, timeout=2.0, process=True)(
+brief_process = app.job("brief.process", retry=AT_ONCE, timeout=2.0, runs_in="process")(
     hold_process.function
 )
 
@@ -142,7 +142,7 @@ async def after_async(job: RunningJob, gate: str) -> None:
             await asyncio.sleep(POLL_SECONDS)
 
 
-@app.job("after.process", retry=AT_ONCE, process=True)
+@app.job("after.process", retry=AT_ONCE, runs_in="process")
 def after_process(job: RunningJob, gate: str) -> None:
     with run_of(job, news=False):
         with job.settle(result=result(job)) as tx:
@@ -177,6 +177,6 @@ def step_thread(job: RunningJob, gate: str) -> int:
         return charged
 
 
-@app.job("step.process", retry=AT_ONCE, process=True)
+@app.job("step.process", retry=AT_ONCE, runs_in="process")
 def step_process(job: RunningJob, gate: str) -> int:
     return int(step_thread.function(job, gate))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tenure import Fail, JobRef, OptionError, RunningJob, Settings, State, Steps, Tenure
+from tenure import Delays, Fail, JobRef, OptionError, RunningJob, Settings, State, Tenure
 from tenure.testing import run_until_idle
 
 
@@ -23,13 +23,13 @@ def shop(app: Tenure) -> list[str]:
     """Handlers that say what they do: PDFs, of which number 13 cannot be made, and mails."""
     done: list[str] = []
 
-    @app.job("pdf", retry=Steps())
+    @app.job("pdf", retry=Delays())
     def pdf(job: RunningJob, invoice: int) -> None:
         if invoice == 13:
             raise Fail("no such invoice")
         done.append(f"pdf {invoice}")
 
-    @app.job("mail", retry=Steps())
+    @app.job("mail", retry=Delays())
     def mail(job: RunningJob, invoice: int) -> None:
         done.append(f"mail {invoice}")
 

@@ -101,14 +101,14 @@ def test_a_process_handler_stands_at_the_top_of_a_module(app: Tenure) -> None:
     def inner(job: RunningJob) -> None: ...
 
     with pytest.raises(OptionError, match="top level"):
-        app.job("inner", process=True)(inner)
+        app.job("inner", runs_in="process")(inner)
 
 
 def test_an_async_handler_cannot_ask_for_a_process(app: Tenure) -> None:
     async def later(job: RunningJob) -> None: ...
 
     with pytest.raises(OptionError, match="async"):
-        app.job("later", process=True)(later)
+        app.job("later", runs_in="process")(later)
 
 
 def test_an_unknown_kind_is_accepted_by_name_and_named_where_a_handler_is_needed(

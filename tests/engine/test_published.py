@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tenure import Limit, RunningJob, Settings, State, Steps, Tenure, Worker
+from tenure import Delays, Limit, RunningJob, Settings, State, Tenure, Worker
 from tenure.core.limits import Limits
 from tenure.published import HANDLERS
 from tenure.testing.clock import ManualClock
@@ -43,7 +43,7 @@ def make(database_url: str, clock: ManualClock) -> Iterator[Make]:
 def with_pdf(app: Tenure, **options: Any) -> Tenure:
     """A handler that differs from the defaults in all that can be said."""
 
-    @app.job("pdf", **{"queue": "slow", "priority": 7, "retry": Steps(0), **options})
+    @app.job("pdf", **{"queue": "slow", "priority": 7, "retry": Delays(0), **options})
     def pdf(job: RunningJob) -> None:
         raise ValueError("no luck")
 
@@ -116,7 +116,7 @@ def test_the_handler_decides_how_often_a_job_that_nobody_knew_is_tried(
 ) -> None:
     """Also where it is claimed before it is placed: its producer does not know the handler yet."""
     app, producer = Tenure(database_url), Tenure(database_url)
-    with_pdf(app, queue="default", retry=Steps())
+    with_pdf(app, queue="default", retry=Delays())
     with Worker(app):
         [added] = producer.store.jobs.add([producer.new("pdf")])
         job = producer.wait(added.id)

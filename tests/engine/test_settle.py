@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tenure import (
+    Delays,
     Fail,
     JobFilter,
     LeaseLost,
@@ -18,7 +19,6 @@ from tenure import (
     RunningJob,
     Settings,
     State,
-    Steps,
     Tenure,
 )
 from tenure.core.errors import SettledTwice, StatementCommits
@@ -89,7 +89,7 @@ def test_the_async_form_does_the_same(app: Tenure) -> None:
 def test_an_exception_inside_rolls_everything_back_and_is_an_ordinary_outcome(
     app: Tenure,
 ) -> None:
-    @app.job("order", retry=Steps())
+    @app.job("order", retry=Delays())
     def order(job: RunningJob) -> None:
         with job.settle() as tx:
             tx.execute(insert(app), ("never",))
@@ -227,7 +227,7 @@ def test_a_table_that_would_commit_other_statements_is_refused(app: Tenure) -> N
 def test_settle_joins_the_users_own_psycopg_transaction(app: Tenure) -> None:
     import psycopg
 
-    @app.job("order", retry=Steps(0))
+    @app.job("order", retry=Delays(0))
     async def order(job: RunningJob, commit: bool) -> None:
         async with await psycopg.AsyncConnection.connect(app.url) as connection:
             await connection.execute(insert(app), ("joined",))
@@ -246,7 +246,7 @@ def test_settle_joins_the_users_own_psycopg_transaction(app: Tenure) -> None:
 
 
 def test_a_plain_handler_joins_its_own_connection(app: Tenure) -> None:
-    @app.job("order", retry=Steps())
+    @app.job("order", retry=Delays())
     def order(job: RunningJob, commit: bool) -> None:
         with app.store.transaction() as own:
             with job.settle(tx=own) as tx:
@@ -288,7 +288,7 @@ def test_the_next_of_a_key_runs_though_the_callers_transaction_sees_the_past(app
     """MySQL lets it go at once; PostgreSQL refuses what it cannot see, and the job runs again."""
     behind: list[str] = []
 
-    @app.job("order", retry=Steps(0.0, 0.0))
+    @app.job("order", retry=Delays(0.0, 0.0))
     def order(job: RunningJob, number: int) -> None:
         engine = engine_for(app.url).execution_options(isolation_level="REPEATABLE READ")
         with engine.connect() as mine:

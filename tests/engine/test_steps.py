@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from tenure import LeaseLost, OptionError, PayloadError, RunningJob, Settings, State, Steps, Tenure
+from tenure import Delays, LeaseLost, OptionError, PayloadError, RunningJob, Settings, State, Tenure
 from tenure.core.errors import StepTwice, SyncCallOnLoop, UsageError
 from tenure.stores.contract import ClaimRequest
 from tenure.testing import run_until_idle
 
-AGAIN = Steps(0.0, 0.0)
+AGAIN = Delays(0.0, 0.0)
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def test_a_dead_letter_that_is_replayed_keeps_its_steps(app: Tenure, calls: list
     broken = threading.Event()
     broken.set()
 
-    @app.job("order", retry=Steps())
+    @app.job("order", retry=Delays())
     def order(job: RunningJob) -> None:
         job.step("charge", calls.append, "charge")
         if broken.is_set():

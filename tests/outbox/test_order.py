@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tenure import RunningJob, Settings, State, Steps, Tenure, Worker
+from tenure import Delays, RunningJob, Settings, State, Tenure, Worker
 from tenure.outbox import Event, Outbox, Status
 from tests.outbox.conftest import Make, Program
 from tests.support.databases import Databases
@@ -52,7 +52,7 @@ def subscribe(outbox: Outbox, got: Order, again: set[str]) -> None:
         got[event.aggregate_id or ""].append(event.id)
 
     for type in ("opened", "changed"):
-        outbox.on(type, subscriber="ledger", ordered=True, retry=Steps(0, 0, 0))(note)
+        outbox.on(type, subscriber="ledger", ordered=True, retry=Delays(0, 0, 0))(note)
 
 
 def test_events_arrive_in_the_order_of_commits_through_failures_and_many_hands(
@@ -116,7 +116,7 @@ def test_a_subscriber_may_publish_for_the_aggregate_that_it_is_ordered_by(
 def test_a_delivery_that_fails_for_good_blocks_its_aggregate_or_is_skipped(
     program: Program, rule: str, later: list[Any]
 ) -> None:
-    program.subscribe("opened", "ledger", ordered=True, on_failure=rule, retry=Steps())
+    program.subscribe("opened", "ledger", ordered=True, on_failure=rule, retry=Delays())
     program.subscribe("opened", "mailer")
     for number in (1, 2):
         data: Any = {"fails": "ledger"} if number == 1 else number

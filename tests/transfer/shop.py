@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from tenure import Fail, Limit, NotFound, Retry, RunningJob, Settings, Skip, State, Steps, Tenure
+from tenure import Delays, Fail, Limit, NotFound, Retry, RunningJob, Settings, Skip, State, Tenure
 from tenure.core.clock import Clock
 from tenure.stores.beside import Record
 from tenure.stores.sql.store import SqlStore
@@ -34,14 +34,14 @@ class Shop:
     def _handlers(self) -> None:
         app, done = self.app, self.done
 
-        @app.job("say", retry=Steps(0))
+        @app.job("say", retry=Delays(0))
         def say(job: RunningJob, text: str) -> dict[str, str]:
             job.log(f"said {text[:20]}", level="warning")
             job.progress(1 / 3, "ein Drittel ⅓")
             done.append(text)
             return {"text": text}
 
-        @app.job("end", retry=Steps(0))
+        @app.job("end", retry=Delays(0))
         def end(job: RunningJob, how: str) -> None:
             endings: dict[str, Exception] = {
                 "failed": Fail("nein ☃"),
@@ -55,7 +55,7 @@ class Shop:
             done.append("charged")
             return {"€": 0.1 + 0.2}
 
-        @app.job("pay", retry=Steps(0, 0))
+        @app.job("pay", retry=Delays(0, 0))
         def pay(job: RunningJob) -> Any:
             paid = job.step("charge", charge)
             if job.attempt == 1:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure import Fail, NotFound, RunningJob, Settings, Snooze, Steps, Tenure
+from tenure import Delays, Fail, NotFound, RunningJob, Settings, Snooze, Tenure
 from tenure.core.lease import ClaimedJob, Lease
 from tenure.watch.settings import WatchSettings
 
@@ -20,12 +20,12 @@ def app(tmp_path: Path) -> Iterator[Tenure]:
     async def well(job: RunningJob) -> str:
         return "done"
 
-    @made.job("flaky", retry=Steps(0, 0))
+    @made.job("flaky", retry=Delays(0, 0))
     def flaky(job: RunningJob) -> None:
         if job.attempt < 3:
             raise ValueError("not yet")
 
-    @made.job("doomed", retry=Steps(0))
+    @made.job("doomed", retry=Delays(0))
     async def doomed(job: RunningJob) -> None:
         raise KeyError("never")
 

@@ -7,7 +7,7 @@ from tenure import RunningJob, Tenure
 app = Tenure()
 
 
-@app.job("in.process", process=True)
+@app.job("in.process", runs_in="process")
 def in_process(job: RunningJob) -> None:
     job.app.enqueue("from.process")
 
@@ -21,5 +21,7 @@ def make() -> Tenure:
     """The same app on the database that the environment names now; its processes see that too."""
     made = Tenure()
     for handler in (in_process, from_process):
-        made.job(handler.kind, process=handler is in_process)(handler.function)
+        made.job(handler.kind, runs_in="process" if handler is in_process else None)(
+            handler.function
+        )
     return made

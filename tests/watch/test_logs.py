@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import structlog
 
-from tenure import RunningJob, Steps, Tenure
+from tenure import Delays, RunningJob, Tenure
 from tenure.testing import run_until_idle
 from tenure.watch.correlation import correlated
 from tenure.watch.logs import configure_logs, log_signals
@@ -80,7 +80,7 @@ def test_a_request_without_a_job_has_its_correlation_id_in_the_lines(app: Tenure
 
 @pytest.mark.parametrize("format", [LogFormat.JSON, LogFormat.CONSOLE])
 def test_payloads_are_not_logged_unless_asked_for(app: Tenure, format: LogFormat) -> None:
-    @app.job("pay", retry=Steps())
+    @app.job("pay", retry=Delays())
     def pay(job: RunningJob, card: str, cents: int) -> None:
         raise ValueError("declined")
 
@@ -97,7 +97,7 @@ def test_payloads_are_not_logged_unless_asked_for(app: Tenure, format: LogFormat
 
 @pytest.mark.parametrize("format", [LogFormat.JSON, LogFormat.CONSOLE])
 def test_secrets_are_never_logged(app: Tenure, format: LogFormat) -> None:
-    @app.job("leak", retry=Steps())
+    @app.job("leak", retry=Delays())
     def leak(job: RunningJob) -> None:
         log = structlog.get_logger("shop")
         log.info("calling", password="hunter2", headers={"Authorization": "Bearer hunter2"})
@@ -121,7 +121,7 @@ EVIL = ('\n{"event": "forged"}', "\r\nforged", "\x1b[2Jforged", "\u2028forged", 
 @pytest.mark.parametrize("format", [LogFormat.JSON, LogFormat.CONSOLE])
 @pytest.mark.parametrize("evil", EVIL)
 def test_user_data_cannot_forge_a_line(app: Tenure, format: LogFormat, evil: str) -> None:
-    @app.job("hostile", retry=Steps())
+    @app.job("hostile", retry=Delays())
     def hostile(job: RunningJob) -> None:
         log = structlog.get_logger("shop")
         log.info(f"said {evil}", **{"said": evil, f"key{evil}": 1})

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure import Cancel, Fail, Job, Retry, RunningJob, Settings, State, Steps, Tenure
+from tenure import Cancel, Delays, Fail, Job, Retry, RunningJob, Settings, State, Tenure
 from tenure.testing.conformance.steps import claim_all
 from tests.support.until import until
 
@@ -34,7 +34,7 @@ def fails(job: RunningJob) -> None:
     raise Fail("no such thing", code="gone")
 
 
-@app.job("retries", retry=Steps(0.0))
+@app.job("retries", retry=Delays(0.0))
 def retries(job: RunningJob) -> int:
     if job.attempt == 1:
         raise Retry("once more")
@@ -57,17 +57,17 @@ def leaves(job: RunningJob) -> None:
     os._exit(0)
 
 
-@app.job("exits", retry=Steps())
+@app.job("exits", retry=Delays())
 def exits(job: RunningJob) -> None:
     sys.exit(3)
 
 
-@app.job("unheard of", retry=Steps(0.0))
+@app.job("unheard of", retry=Delays(0.0))
 def unheard_of(job: RunningJob) -> object:
     return object()
 
 
-@app.job("stopped by all", retry=Steps(0.0))
+@app.job("stopped by all", retry=Delays(0.0))
 def stopped_by_all(job: RunningJob) -> str:
     if not job.claimed.refunds > 1:
         os.kill(os.getpid(), signal.SIGTERM)
@@ -75,7 +75,7 @@ def stopped_by_all(job: RunningJob) -> str:
     return "done"
 
 
-@app.job("endless", timeout=0.5, retry=Steps())
+@app.job("endless", timeout=0.5, retry=Delays())
 def endless(job: RunningJob) -> None:
     time.sleep(30)
 

@@ -10,6 +10,7 @@ import pytest
 
 from tenure import (
     Cancel,
+    Delays,
     Exponential,
     Fail,
     NotFound,
@@ -18,7 +19,6 @@ from tenure import (
     Skip,
     Snooze,
     State,
-    Steps,
     Tenure,
 )
 from tenure.testing import run_until_idle
@@ -38,7 +38,7 @@ ENDINGS: list[tuple[Exception, State, str | None]] = [
 def test_an_ending_is_raised_or_returned(
     app: Tenure, ending: Exception, state: State, reason: str | None, raised: bool
 ) -> None:
-    @app.job("x", retry=Steps())
+    @app.job("x", retry=Delays())
     def handler(job: RunningJob) -> Any:
         if raised or isinstance(ending, ValueError):
             raise ending
@@ -73,7 +73,7 @@ def test_a_retry_waits_as_it_asks_and_keeps_its_error(app: Tenure) -> None:
 def test_a_snooze_costs_no_attempt_and_is_counted(app: Tenure) -> None:
     runs: list[int] = []
 
-    @app.job("x", retry=Steps())
+    @app.job("x", retry=Delays())
     def handler(job: RunningJob) -> str:
         runs.append(job.attempt)
         if len(runs) < 4:
@@ -92,7 +92,7 @@ def test_a_snooze_costs_no_attempt_and_is_counted(app: Tenure) -> None:
 
 
 def test_attempts_are_used_up_and_each_is_told(app: Tenure) -> None:
-    @app.job("x", retry=Steps(0, 0))
+    @app.job("x", retry=Delays(0, 0))
     def handler(job: RunningJob) -> None:
         raise ValueError(f"attempt {job.attempt}")
 
@@ -137,7 +137,7 @@ def test_a_result_that_is_not_json_fails_with_the_reason(app: Tenure) -> None:
     "bad", [SystemExit(3), KeyboardInterrupt(), StopIteration(), MemoryError()]
 )
 def test_whatever_a_handler_raises_never_ends_the_worker(app: Tenure, bad: BaseException) -> None:
-    @app.job("bad", retry=Steps())
+    @app.job("bad", retry=Delays())
     def handler(job: RunningJob) -> None:
         raise bad
 
@@ -153,7 +153,7 @@ def test_whatever_a_handler_raises_never_ends_the_worker(app: Tenure, bad: BaseE
 
 
 def test_an_async_handler_that_cancels_itself_is_an_error(app: Tenure) -> None:
-    @app.job("x", retry=Steps())
+    @app.job("x", retry=Delays())
     async def handler(job: RunningJob) -> None:
         raise asyncio.CancelledError
 

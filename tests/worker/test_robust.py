@@ -14,13 +14,13 @@ from pydantic import AfterValidator
 
 from tenure import (
     NO_RETRY,
+    Delays,
     OptionError,
     Retry,
     RunningJob,
     Settings,
     Snooze,
     State,
-    Steps,
     Tenure,
     Worker,
 )
@@ -39,7 +39,7 @@ def picky(value: int) -> int:
     raise KeyError(value)
 
 
-class BrokenPolicy(Steps):
+class BrokenPolicy(Delays):
     def delay(self, attempt: int, random: Any) -> float:
         raise RuntimeError("no idea how long")
 

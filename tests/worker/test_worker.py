@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tenure import Job, JobRef, OptionError, RunningJob, Settings, State, Steps, Tenure, Worker
+from tenure import Delays, Job, JobRef, OptionError, RunningJob, Settings, State, Tenure, Worker
 from tenure.testing import run_until_idle
 from tests.support.until import until
 
@@ -142,7 +142,7 @@ def test_a_thread_that_finishes_in_spite_of_a_cancel_has_succeeded(app: Tenure) 
 
 
 def test_an_async_handler_past_its_timeout_is_cancelled_and_told_so(app: Tenure) -> None:
-    @app.job("x", timeout=0.05, retry=Steps())
+    @app.job("x", timeout=0.05, retry=Delays())
     async def handler(job: RunningJob) -> None:
         await asyncio.sleep(3600)
 
@@ -159,7 +159,7 @@ def test_a_thread_past_its_timeout_keeps_its_slot_and_its_result_is_refused(app:
     seen: list[str] = []
     app.signals.subscribe(lambda name, _: seen.append(name))
 
-    @app.job("x", timeout=0.05, retry=Steps())
+    @app.job("x", timeout=0.05, retry=Delays())
     def handler(job: RunningJob) -> str:
         until(lambda: job.canceled)
         return "too late"

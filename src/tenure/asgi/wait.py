@@ -16,7 +16,8 @@ from urllib.parse import parse_qs
 from tenure.asgi.messages import Receive, Scope, Send, answer, lines, problem
 from tenure.core.errors import InputError, JobNotFound
 from tenure.core.job import Job, State
-from tenure.engine import JobRef, Tenure
+from tenure.engine import Tenure
+from tenure.reference import JobRef
 
 DEFAULT_MS = 15_000
 MOST_MS = 30_000

@@ -6,7 +6,7 @@ import asyncio
 import time
 
 from tenure.core.outcome import Fail
-from tenure.core.retry import Steps
+from tenure.core.retry import Delays
 from tenure.engine import Tenure
 from tenure.running import RunningJob
 from tenure.settings import Settings
@@ -34,7 +34,7 @@ def report(job: RunningJob, seconds: float, pages: int = 4) -> str | None:
     return f"{pages} pages"
 
 
-@app.job("demo.flaky", retry=Steps(0.3, 0.6))
+@app.job("demo.flaky", retry=Delays(0.3, 0.6))
 async def flaky(job: RunningJob, succeeds_at: int) -> int:
     """Fails until its attempt number `succeeds_at`; it has three."""
     await asyncio.sleep(0.02)

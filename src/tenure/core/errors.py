@@ -25,6 +25,7 @@ TenureError
 │   ├── Forbidden                  known, and without the right to do this
 │   └── IdentityUnavailable        the issuer's keys cannot be had now (retryable)
 ├── JobNotFound                    no such job
+├── JobFailed                      the job ended without a result: reference.py
 ├── ScheduleNotFound               no such schedule
 ├── ApiKeyNotFound                 no such API key
 ├── LeaseLost                      the fence moved on: this holder may change nothing

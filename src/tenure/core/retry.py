@@ -75,8 +75,8 @@ class Exponential:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
-    """Waits of a fixed list, e.g. `Steps(60, 300, 900)`: one run more than there are steps."""
+class Delays:
+    """Waits of a fixed list, e.g. `Delays(60, 300, 900)`: one run more than there are delays."""
 
     seconds: tuple[float, ...]
     fail_on: tuple[type[BaseException], ...]
@@ -90,11 +90,11 @@ class Steps:
 
     @property
     def attempts(self) -> int:
-        """The first run and one after each step."""
+        """The first run and one after each delay."""
         return len(self.seconds) + 1
 
     def delay(self, attempt: int, random: Random) -> float:
-        """The step after this attempt; the last one again beyond the list."""
+        """The delay after this attempt; the last one again beyond the list."""
         if not self.seconds:
             return 0.0
         return self.seconds[min(attempt, len(self.seconds)) - 1]
@@ -104,5 +104,5 @@ class Steps:
         return is_permanent(error, self.fail_on)
 
 
-NO_RETRY = Steps()
+NO_RETRY = Delays()
 """One run and no more."""

@@ -18,7 +18,8 @@ from tenure.outbox.event import described
 from tenure.outbox.settings import DISPATCH_QUEUE
 
 if TYPE_CHECKING:
-    from tenure.engine import JobRef, Tenure
+    from tenure.engine import Tenure
+    from tenure.reference import JobRef
 
 
 class EventOptions(TypedDict, total=False):

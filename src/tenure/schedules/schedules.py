@@ -18,7 +18,8 @@ from tenure.schedules.terms import Edit, Terms
 from tenure.schedules.timing import following
 
 if TYPE_CHECKING:
-    from tenure.engine import JobRef, Tenure
+    from tenure.engine import Tenure
+    from tenure.reference import JobRef
 
 P = ParamSpec("P")
 
