@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tenure import reference
 from tenure.core import errors, refusals
 from tenure.core.errors import TenureError
 
@@ -12,7 +13,7 @@ from tenure.core.errors import TenureError
 def family(kind: type[TenureError]) -> Iterator[type[TenureError]]:
     yield kind
     for child in kind.__subclasses__():
-        if child.__module__ in (errors.__name__, refusals.__name__):
+        if child.__module__ in (errors.__name__, refusals.__name__, reference.__name__):
             yield from family(child)
 
 
