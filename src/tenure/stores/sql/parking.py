@@ -61,7 +61,7 @@ class Parking:
         """Gates to look at in this claim; who waits where no limit is left is found by a sweep."""
         due = [
             name
-            for name, at in list(self._look_at.items())  # other threads tell of ends meanwhile
+            for name, at in self._look_at.copy().items()  # other threads tell of ends meanwhile
             if at <= now and (limits.at(name) or limits.at(kind_of(name)))
         ]
         keys = [name for name in due if SEPARATOR in name][:KEYS_AT_ONCE]
@@ -86,7 +86,10 @@ class Parking:
 
     def look_in(self, now: float) -> float | None:
         """Seconds until there are tokens; None where nothing but an end gives room."""
-        moments = [self._look_at[name] for name in self._timed if name in self._look_at]
+        if not self._timed:
+            return None
+        looks = self._look_at.copy()
+        moments = [looks[name] for name in self._timed.copy() if name in looks]
         return max(0.001, min(moments) - now) if moments else None
 
     def emptied(self, names: Iterable[str]) -> None:
