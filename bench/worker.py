@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from bench.app import latencies, make_app
 from tenure import Limit, Tenure, Worker
-from tenure.core.shares import Lane, Take, Tally
+from tenure.core.rules.shares import Lane, Take, Tally
 from tenure.stores.contract import Claim, ClaimRequest
 
 LANES_AT_ONCE = 64

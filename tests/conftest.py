@@ -13,6 +13,7 @@ from hypothesis import settings
 
 pytest.register_assert_rewrite("tenure.testing.conformance")
 
+from tenure import Settings, Tenure  # noqa: E402
 from tenure.stores.sql.store import SqlStore  # noqa: E402
 from tenure.testing.clock import ManualClock  # noqa: E402
 from tenure.testing.tempo import Tempo  # noqa: E402
@@ -40,6 +41,14 @@ IN_CI = os.environ.get("CI") == "true"
 
 settings.register_profile("tenure", deadline=None)
 settings.load_profile("tenure")
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[Tenure]:
+    """An app on an empty SQLite file, for rules that do not depend on the database."""
+    made = Tenure(f"sqlite:///{tmp_path / 'jobs.db'}", settings=Settings(lease_seconds=30))
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="session")

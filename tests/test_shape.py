@@ -48,7 +48,7 @@ def test_no_file_is_longer_than_400_lines_and_most_are_short() -> None:
     assert {name: size for name, size in sizes.items() if size > 400} == {}
     assert median(ordered) <= 100
     assert ordered[int(len(ordered) * 0.9)] <= 250
-    assert sizes["tenure.engine"] <= 250
+    assert sizes["tenure.app"] <= 250
 
 
 def test_nobody_waits_in_a_way_that_can_swallow_a_cancellation() -> None:

@@ -16,7 +16,7 @@ from bench.result import Result, at_least, at_most
 from bench.triples import Reading, measure
 from tenure import Tenure
 from tenure.stores.contract import ClaimRequest
-from tenure.worker.slots import MOST_WAITING
+from tenure.worker.running.slots import MOST_WAITING
 from tests.support.servers import PrivateServer
 
 JOBS = 20_000

@@ -17,7 +17,7 @@ from bench.figures.scale import Scale
 from bench.meters import percentile
 from bench.result import Result, at_most
 from tenure import Tenure
-from tenure.stores.sql.migrate import Migration, Migrations, load, parse
+from tenure.stores.sql.migrations import Migration, Migrations, load, parse
 from tenure.stores.sql.store import SqlStore
 
 ROWS = 1_000_000

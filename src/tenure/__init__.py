@@ -1,5 +1,6 @@
 """Durable work on the database you already have. See `Tenure`."""
 
+from tenure.app import Tenure
 from tenure.core.errors import (
     ArgumentsError,
     FilterRequired,
@@ -13,14 +14,13 @@ from tenure.core.errors import (
 )
 from tenure.core.filter import JobFilter
 from tenure.core.job import Job, KeyMode, NewJob, State
-from tenure.core.limits import Limit
 from tenure.core.outcome import Cancel, Fail, NotFound, Outcome, Retry, Skip, Snooze
 from tenure.core.page import Page
-from tenure.core.retry import NO_RETRY, Delays, Exponential, RetryPolicy
-from tenure.engine import Tenure
+from tenure.core.rules.limits import Limit
+from tenure.core.rules.retry import NO_RETRY, Delays, Exponential, RetryPolicy
 from tenure.feature import Feature, Runner
-from tenure.reference import JobFailed, JobRef
-from tenure.running import RunningJob
+from tenure.jobs.reference import JobFailed, JobRef
+from tenure.jobs.running_job import RunningJob
 from tenure.settings import Settings
 from tenure.stores.contract import Change, Move
 from tenure.worker import Worker

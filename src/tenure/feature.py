@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from tenure.handlers import Handler
+    from tenure.jobs.handler import Handler
 
 
 class Runner(Protocol):

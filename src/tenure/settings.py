@@ -9,7 +9,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from tenure.core.job import DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY
 from tenure.core.signals import Signals
-from tenure.stores.wake import DEFAULT_CHANNEL, BrokerOptions, WakeOptions
+from tenure.wakeups.due_jobs import DEFAULT_CHANNEL, BrokerOptions, WakeOptions
 
 DEFAULT_URL = "sqlite:///tenure.db"
 MEBIBYTE = 1024 * 1024

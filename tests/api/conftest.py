@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from tenure import RunningJob, Tenure
 from tenure.access import Keys, Permission
 from tenure.api import ApiSettings, create_api
-from tenure.api.serve import Server
+from tenure.api.server import Server
 from tests.support.until import until
 
 

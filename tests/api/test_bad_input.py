@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tenure.api import cursors
+from tenure.api.kit import cursors
 from tests.api.conftest import Serve, Served
 
 

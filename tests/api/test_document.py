@@ -10,7 +10,7 @@ import pytest
 
 from tenure import Tenure
 from tenure.api import create_api
-from tenure.api.document import as_text, document
+from tenure.api.openapi import as_text, document
 from tests.api.conftest import Served
 
 CHECKED_IN = Path(__file__).parents[2] / "docs" / "openapi.json"

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tenure import Delays, RunningJob, State, Tenure
-from tenure.api import operations
-from tenure.api.operations import COLLECTION, Operations, OperationState
+from tenure.access.scoped_jobs import Scoped
+from tenure.api import bulk_moves as operations
+from tenure.api.bulk_moves import COLLECTION, Operations, OperationState
 from tenure.core.scope import EVERYTHING
-from tenure.operator import Watcher
-from tenure.scoped import Scoped
+from tenure.operations.operator import Watcher
 from tenure.stores.contract import Changed
 from tenure.testing import run_until_idle
 from tests.api.conftest import Serve, Served

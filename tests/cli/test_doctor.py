@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from tenure import Tenure, Worker
-from tenure.cli.checks import clock, wal_reset
-from tenure.cli.findings import Level
-from tenure.insight import WORKERS
-from tenure.stores.beside import Record
+from tenure.cli.doctor.checks import clock, wal_reset
+from tenure.cli.doctor.findings import Level
+from tenure.operations.insight import WORKERS
 from tenure.stores.contract import ClaimRequest
+from tenure.stores.contract.parts import Record
 from tenure.testing.clock import ManualClock
 from tests.cli.conftest import Shop
 

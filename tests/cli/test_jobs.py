@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tenure import State, Worker
-from tenure.cli import output
+from tenure.cli.kit import output
 from tests.cli.conftest import Shop
 from tests.support.lines import talkative
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tenure import RunningJob, Tenure, Worker
-from tenure.outbox import Event, Outbox
+from tenure.features.outbox import Event, Outbox
 from tests.cli.conftest import Shop
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tenure.cli.up import SAMPLE_APP
+from tenure.cli.up.command import SAMPLE_APP
 from tests.cli.conftest import Shop
 
 NIGHTLY = """

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.core.budget import Budget
 from tenure.core.errors import OptionError
+from tenure.core.timing.budget import Budget
 
 
 class Watch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenure.core.chain import LOCKS, lock_of
+from tenure.core.rules.order import LOCKS, lock_of
 
 
 def test_keys_of_one_thing_share_a_lock() -> None:

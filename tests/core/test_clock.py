@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.core.clock import from_micros, seconds_to_micros, to_micros
+from tenure.core.timing.clock import from_micros, seconds_to_micros, to_micros
 from tenure.testing import ManualClock
 
 

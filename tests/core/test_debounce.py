@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenure.core.debounce import Debounce
+from tenure.core.timing.debounce import Debounce
 
 
 def test_the_first_goes_at_once_and_a_repetition_later() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tenure import reference
 from tenure.core import errors, refusals
 from tenure.core.errors import TenureError
+from tenure.jobs import reference
 
 
 def family(kind: type[TenureError]) -> Iterator[type[TenureError]]:

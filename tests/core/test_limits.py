@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure import Limit, OptionError
-from tenure.core.limits import Limits, behind, gate_of, kind_of
+from tenure.core.rules.limits import Limits, behind, gate_of, kind_of
 
 NAMES = st.text(st.characters(min_codepoint=33, max_codepoint=0xD7FF), min_size=1)
 

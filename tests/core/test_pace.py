@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.core.pace import Pace
+from tenure.core.timing.pace import Pace
 
 PACE = Pace(busy=0.25, idle_min=1, idle_max=10, idle_jitter=0.5, error=5, error_jitter=1)
 RANDOM = st.floats(0, 1, exclude_max=True)

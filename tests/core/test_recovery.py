@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tenure.core.lease import Standing
-from tenure.core.recovery import Fate, Recovery, recover
-from tenure.core.settlement import MAX_REFUNDS
+from tenure.core.rules.crash_recovery import Fate, Recovery, recover
+from tenure.core.rules.settlement import MAX_REFUNDS
 
 SPARED = Recovery(Fate.AGAIN, charged=False, standing=Standing.SUSPECT)
 CHARGED = Recovery(Fate.AGAIN, charged=True, standing=Standing.SUSPECT)

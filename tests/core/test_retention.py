@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tenure.core.job import DEAD_LETTERS, State
-from tenure.core.retention import Purged, Rule, Walk, onward, resume, rules
+from tenure.core.rules.retention import Purged, Rule, Walk, onward, resume, rules
 
 NOW = datetime(2030, 1, 8, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.core.errors import InputError, KeyConflict, OptionError, StoreUnavailable
-from tenure.core.retry import NO_RETRY, Delays, Exponential, is_permanent
+from tenure.core.rules.retry import NO_RETRY, Delays, Exponential, is_permanent
 
 RANDOM = st.floats(0, 1, exclude_max=True)
 SECONDS = st.floats(0, 10_000)

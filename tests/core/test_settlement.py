@@ -24,8 +24,8 @@ from tenure.core.outcome import (
     Snooze,
     TimedOut,
 )
-from tenure.core.retry import Exponential
-from tenure.core.settlement import MAX_REFUNDS, MAX_SNOOZES, Settlement, decide
+from tenure.core.rules.retry import Exponential
+from tenure.core.rules.settlement import MAX_REFUNDS, MAX_SNOOZES, Settlement, decide
 from tests.core.values import claimed, middle
 
 POLICY = Exponential(base=10, cap=100, jitter=False)

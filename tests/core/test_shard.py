@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure import OptionError
-from tenure.core.shard import Shard, bucket
+from tenure.core.rules.shard import Shard, bucket
 
 
 @given(st.text(), st.integers(1, 256))

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.core.shares import MOST_KNOWN, TURN, Lane, Take, Tally, by_priority
+from tenure.core.rules.shares import MOST_KNOWN, TURN, Lane, Take, Tally, by_priority
 
 LANES = st.lists(
     st.builds(Lane, st.sampled_from(["mail", "pdf"]), st.just(1), st.text("abcdef", max_size=2)),

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tenure.core.chain import Hold
 from tenure.core.job import State
-from tenure.core.why import Facts, why
+from tenure.core.rules.order import Hold
+from tenure.core.rules.why import Facts, why
 from tests.core.values import JOB, NOW
 
 LATER = NOW + timedelta(minutes=5)

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tenure import settling
-from tenure.core import recovery
-from tenure.stores.sql import database, queries, recover
-from tenure.worker import run
+from tenure.core.rules import crash_recovery as recovery
+from tenure.jobs import settle_block as settling
+from tenure.stores.sql import database, queries
+from tenure.stores.sql.claim import lost_leases as recover
+from tenure.worker.running import run
 
 
 def settle_without_fence() -> None:

@@ -54,7 +54,7 @@ def keep(size: int, life: Callable[[], int]) -> int:
 
 
 def _fork(life: Callable[[], int]) -> int:
-    from tenure.worker.orphan import die_with_parent
+    from tenure.worker.processes.parent_death import die_with_parent
 
     parent = os.getpid()
     if child := os.fork():
@@ -141,7 +141,7 @@ def serve(app: Tenure) -> int:
 
 def slot() -> int:
     """One turn of the runner `schedules`, in which this process may kill itself."""
-    from tenure.core.budget import Budget
+    from tenure.core.timing.budget import Budget
     from tests.crash.billing import may_die
     from tests.crash.handlers import app
 

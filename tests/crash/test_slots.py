@@ -10,7 +10,7 @@ import pytest
 
 from tenure import Tenure
 from tenure.core.filter import JobFilter
-from tenure.schedules.fire import fire
+from tenure.features.schedules.fire import fire
 from tests.crash.programs import Programs
 from tests.crash.steps import STEP, STEPS, YEAR_HOURS
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from tenure import Tenure
 from tenure.core.job import OPEN_STATES, State
-from tenure.outbox import Outbox, OutboxEvent
+from tenure.features.outbox import Outbox, OutboxEvent
 from tests.crash.fates import Fates
 from tests.crash.looking import effects
 from tests.crash.marks import Marks

@@ -10,7 +10,7 @@ import pytest
 from tenure.core.job import NewJob
 from tenure.stores import open_store
 from tenure.stores.contract import ClaimRequest
-from tenure.stores.sql.lookout import GLANCE_EVERY
+from tenure.stores.sql.claim.sweep_timer import GLANCE_EVERY
 from tenure.stores.sql.store import SqlStore
 from tenure.testing.clock import ManualClock
 

@@ -12,7 +12,7 @@ import pytest
 from tenure.core.errors import CodeTooOld, MigrationsPending, StoreError
 from tenure.core.job import State
 from tenure.stores import open_store
-from tenure.stores.sql.migrate import Migration, Migrations, load, parse
+from tenure.stores.sql.migrations import Migration, Migrations, load, parse
 from tenure.stores.sql.store import SqlStore
 from tenure.testing.conformance.promise import promise
 from tenure.testing.conformance.steps import (

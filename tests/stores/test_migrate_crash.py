@@ -10,7 +10,7 @@ import pytest
 
 from tenure.core.job import State
 from tenure.stores import open_store
-from tenure.stores.sql.migrate import Migrations, parse
+from tenure.stores.sql.migrations import Migrations, parse
 from tenure.stores.sql.store import SqlStore
 from tenure.testing.conformance.promise import promise
 from tenure.testing.conformance.steps import add_job, state_of

@@ -14,7 +14,7 @@ import pytest
 from tenure.core.job import NewJob, State
 from tenure.stores import open_store
 from tenure.stores.mysql import schema as mysql_schema
-from tenure.stores.sql.migrate import Migration, Migrations, load, parse
+from tenure.stores.sql.migrations import Migration, Migrations, load, parse
 from tenure.stores.sql.store import SqlStore
 from tenure.testing.conformance.promise import promise
 from tenure.testing.conformance.steps import add_job, state_of

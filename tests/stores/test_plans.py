@@ -10,14 +10,14 @@ import psycopg
 import pytest
 
 from tenure import Settings, Tenure
-from tenure.core.limits import behind
+from tenure.core.rules.limits import behind
 from tenure.stores.postgres.dialect import PostgresDialect
-from tenure.stores.sql.gates import GATE_COLUMNS, LANE_COLUMNS
-from tenure.stores.sql.gates import TAKE_COLUMNS as PARKED_COLUMNS
+from tenure.stores.sql.claim.limits import GATE_COLUMNS, LANE_COLUMNS
+from tenure.stores.sql.claim.limits import TAKE_COLUMNS as PARKED_COLUMNS
+from tenure.stores.sql.claim.take import AGE_COLUMNS, TAKE_COLUMNS
 from tenure.stores.sql.queries import Queries, read_sql, to_pyformat
 from tenure.stores.sql.rows import SETTLE_COLUMNS
 from tenure.stores.sql.statement import Batch, Statement
-from tenure.stores.sql.take import AGE_COLUMNS, TAKE_COLUMNS
 from tests.support.databases import ServerDatabases
 
 LEASE = {"owner": "w", "lease": 1, "reserving": ["default"]}

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tenure.core.clock import to_micros
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, NewJob, State
+from tenure.core.timing.clock import to_micros
 from tenure.stores import open_store
 from tenure.stores.contract import LogLine, Report
 from tenure.stores.sql.queries import to_numbered, to_pyformat

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tenure.core.job import NewJob
-from tenure.core.shard import Shard
+from tenure.core.rules.shard import Shard
 from tenure.stores.contract import ClaimRequest
 from tenure.stores.sql.store import SqlStore
 from tenure.testing.tempo import Tempo

@@ -14,7 +14,7 @@ import pytest
 
 from tenure.core.errors import ContentRefused, StoreBusy, StoreUnavailable
 from tenure.core.job import NewJob, State
-from tenure.core.settlement import Settlement
+from tenure.core.rules.settlement import Settlement
 from tenure.stores import open_store
 from tenure.stores.contract import ClaimRequest, Written
 from tenure.stores.mysql.trouble import NUMBERS
@@ -25,7 +25,7 @@ from tenure.stores.sql.store import SqlStore
 from tenure.stores.sqlite.trouble import Busy
 from tenure.stores.sqlite.trouble import trouble as sqlite_trouble
 from tenure.testing.conformance.steps import job_of, start_job, state_of
-from tests.stores.test_caller import connected
+from tests.stores.test_foreign_transaction import connected
 from tests.support.databases import Databases, migrate
 
 SQLITE = pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)

@@ -13,7 +13,7 @@ from typing import TypeVar
 import pytest
 
 from tenure.core.job import NewJob, State
-from tenure.core.settlement import Settlement
+from tenure.core.rules.settlement import Settlement
 from tenure.stores.contract import ClaimRequest, Extension, LogLine, Report, Written
 from tenure.stores.sql.store import SqlStore
 from tenure.testing.conformance.steps import (
@@ -24,7 +24,7 @@ from tenure.testing.conformance.steps import (
     job_of,
     start_job,
 )
-from tests.stores.test_caller import connect
+from tests.stores.test_foreign_transaction import connect
 
 T = TypeVar("T")
 SERVERS = pytest.mark.parametrize("dialect", ["postgres", "mysql"], indirect=True)

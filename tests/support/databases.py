@@ -10,7 +10,7 @@ from typing import Protocol
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine, inspect, make_url
 
-from tenure.core.clock import Clock
+from tenure.core.timing.clock import Clock
 from tenure.stores import open_store
 from tenure.stores.sql.store import SqlStore
 from tests.support.servers import DRIVERS, Server

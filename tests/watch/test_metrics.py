@@ -6,7 +6,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tenure import RunningJob, Tenure, Worker
-from tenure.stores import beside
+from tenure.stores.contract import parts as beside
 from tenure.testing import run_until_idle
 from tenure.watch import fleet
 from tenure.watch.counting import DURATIONS_MS, Histogram, Lately, Names
@@ -129,7 +129,7 @@ def test_depths_are_what_the_database_says(app: Tenure, metrics: Metrics) -> Non
 def test_no_more_jobs_are_counted_than_a_bound(
     app: Tenure, metrics: Metrics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tenure.stores.sql import side
+    from tenure.stores.sql import parts as side
 
     monkeypatch.setattr(side, "COUNTED_AT_MOST", 5)
     app.enqueue_many([app.new("well") for _ in range(8)])

@@ -10,7 +10,7 @@ import pytest
 from tenure import State
 from tenure.core.errors import StoreUnavailable
 from tenure.core.failure import Failure
-from tenure.core.settlement import Settled, Settlement
+from tenure.core.rules.settlement import Settled, Settlement
 from tenure.core.signals import Signals
 from tenure.watch import storyteller
 from tenure.watch.sentences import Sentence

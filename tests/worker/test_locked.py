@@ -14,7 +14,7 @@ from tenure.core.filter import JobFilter
 from tenure.stores.contract import Report
 from tenure.stores.sql.store import SqlStore
 from tenure.testing.conformance.steps import claim_all
-from tests.stores.test_caller import connected
+from tests.stores.test_foreign_transaction import connected
 from tests.support.until import until
 
 pytestmark = pytest.mark.parametrize("dialect", ["postgres", "mysql"], indirect=True)

@@ -12,9 +12,9 @@ import pytest
 from pydantic import ValidationError
 
 from tenure import Fail, RunningJob, Settings, State, Tenure, Worker
-from tenure.core.budget import Budget
 from tenure.core.filter import JobFilter
 from tenure.core.job import NewJob
+from tenure.core.timing.budget import Budget
 from tenure.stores.contract import Change, Move
 from tenure.testing.clock import ManualClock
 from tenure.testing.conformance.steps import add, keyed

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from tenure import OptionError, RunningJob, Settings, Tenure, Worker
-from tenure.queues import QueueOptions
+from tenure.operations.queue_options import QueueOptions
 from tenure.worker.pipeline import Pipeline
 from tests.support.until import until
 

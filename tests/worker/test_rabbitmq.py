@@ -19,10 +19,10 @@ from pydantic import SecretStr
 
 from tenure import OptionError, RunningJob, Settings, State, Tenure, Worker
 from tenure.core.errors import UrlError
-from tenure.stores.wake import WARN_EVERY_SECONDS
-from tenure.triggers.rabbitmq import is_trigger
+from tenure.wakeups.due_jobs import WARN_EVERY_SECONDS
+from tenure.wakeups.rabbitmq import is_trigger
 from tenure.watch.storyteller import Storyteller
-from tenure.worker.alarm import FREE, SPACING_SECONDS
+from tenure.worker.wake_timer import FREE, SPACING_SECONDS
 from tests.support.servers import Server, free_port
 from tests.support.until import until
 from tests.worker.test_wake import done, listening, woken

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from tenure import OptionError, RunningJob, State, Tenure, Worker
-from tenure.core.budget import Budget
 from tenure.core.filter import JobFilter
-from tenure.handlers import QueueSlots
+from tenure.core.timing.budget import Budget
+from tenure.jobs.handler import QueueSlots
+from tenure.worker.running.slots import Slots
 from tenure.worker.settings import WorkerSettings
-from tenure.worker.slots import Slots
 from tests.support.until import until
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tenure import OptionError
-from tenure.worker.slots import MOST_WAITING, Lane, Slots
+from tenure.worker.running.slots import MOST_WAITING, Lane, Slots
 
 
 def test_a_queue_needs_a_slot() -> None:

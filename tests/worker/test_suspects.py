@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import pytest
 
 from tenure import Job, RunningJob, Settings, Snooze, State, Tenure, Worker
-from tenure.options import Options
+from tenure.jobs.options import Options
 from tenure.stores.contract import ClaimRequest
 from tests.support.databases import Databases
 from tests.support.until import until

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tenure import OptionError, RunningJob, State, Tenure, Worker
-from tenure.core.budget import Budget
+from tenure.core.timing.budget import Budget
 from tenure.worker.pipeline import STOP_GRACE
 from tenure.worker.settings import WorkerSettings
 

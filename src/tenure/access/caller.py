@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tenure.access.scoped_jobs import Scoped
+from tenure.app import Tenure
 from tenure.core.errors import OptionError
 from tenure.core.refusals import (
     Forbidden,
 )
 from tenure.core.scope import Scope
-from tenure.engine import Tenure
-from tenure.scoped import Scoped
 
 ME, ALL = "me", "all"
 

@@ -10,16 +10,16 @@ from datetime import datetime, timedelta
 
 from tenure.access.caller import Caller, How, Permission
 from tenure.access.secrets import digest, matches, new_secret
-from tenure.core.clock import Clock
+from tenure.app import Tenure
 from tenure.core.errors import (
     OptionError,
 )
 from tenure.core.refusals import (
     ApiKeyNotFound,
 )
-from tenure.engine import Tenure
-from tenure.options import check_name
-from tenure.stores.beside import Record, every
+from tenure.core.timing.clock import Clock
+from tenure.jobs.options import check_name
+from tenure.stores.contract.parts import Record, every
 
 KEYS = "api_keys"
 SHAPE = re.compile("tenure_([0-9a-f]{12})_[0-9a-f]{64}")

@@ -7,10 +7,10 @@ from urllib.parse import urlencode
 from tenure.access.caller import Caller, How, Permission
 from tenure.access.settings import IdentitySettings
 from tenure.access.tickets import LOGIN_LINKS, Tickets
+from tenure.app import Tenure
 from tenure.core.refusals import (
     Unauthenticated,
 )
-from tenure.engine import Tenure
 
 LOOPBACK = "http://127.0.0.1:8000"
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from tenure.access.caller import Caller, How, Permission
 from tenure.access.secrets import digest, new_secret
-from tenure.core.clock import Clock
-from tenure.engine import Tenure
-from tenure.stores.beside import Record
+from tenure.app import Tenure
+from tenure.core.timing.clock import Clock
+from tenure.stores.contract.parts import Record
 
 SESSIONS = "sessions"
 LOGIN_LINKS = "login_links"

@@ -9,15 +9,15 @@ from importlib.metadata import version
 from fastapi import Depends, FastAPI
 from starlette.concurrency import run_in_threadpool
 
-from tenure.api.document import add_document
-from tenure.api.guards import BoundedBody, Headed, Named, Unbroken
-from tenure.api.guards.rates import Rates, limited
-from tenure.api.identity import install_identity
-from tenure.api.problems import add_problems
+from tenure.api.kit.guards import BoundedBody, Headed, Named, Unbroken
+from tenure.api.kit.guards.rates import Rates, limited
+from tenure.api.kit.identity import install_identity
+from tenure.api.kit.problems import add_problems
+from tenure.api.kit.service import Service
+from tenure.api.openapi import add_document
 from tenure.api.routes import KNOWN, PUBLIC
-from tenure.api.service import Service
 from tenure.api.settings import ApiSettings
-from tenure.engine import Tenure
+from tenure.app import Tenure
 from tenure.watch.requests import Correlated
 from tenure.worker import Worker
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hmac
 
+from tenure.app import Tenure
 from tenure.asgi.messages import Receive, Scope, Send, answer, header, problem
 from tenure.core.errors import OptionError
-from tenure.engine import Tenure
 from tenure.worker import Worker
 from tenure.worker.settings import WorkerSettings
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
 
+from tenure.app import Tenure
 from tenure.asgi.messages import Receive, Scope, Send, answer, lines, problem
 from tenure.core.errors import InputError, JobNotFound
 from tenure.core.job import Job, State
-from tenure.engine import Tenure
-from tenure.reference import JobRef
+from tenure.jobs.reference import JobRef
 
 DEFAULT_MS = 15_000
 MOST_MS = 30_000

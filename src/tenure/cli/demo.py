@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tenure.cli.engines import VARIABLE, open_engine
-from tenure.cli.errors import PROBLEMS
+from tenure.cli.kit.engines import VARIABLE, open_engine
+from tenure.cli.kit.errors import PROBLEMS
 
 if TYPE_CHECKING:
     from tenure.cli.demo_story import Story, Workman

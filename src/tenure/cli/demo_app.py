@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 
+from tenure.app import Tenure
 from tenure.core.outcome import Fail
-from tenure.core.retry import Delays
-from tenure.engine import Tenure
-from tenure.running import RunningJob
+from tenure.core.rules.retry import Delays
+from tenure.jobs.running_job import RunningJob
 from tenure.settings import Settings
 
 # A name of its own: it declares no schedules, and those of the app without a name stay as they are.

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from tenure.app import Tenure
 from tenure.cli.demo_app import broken, flaky, mail, report
 from tenure.core.filter import JobFilter
 from tenure.core.job import OPEN_STATES, Job, NewJob, State
-from tenure.engine import Tenure
 
 LEASE_SECONDS = 2
 KILL_AT = 0.35

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tenure.cli.demo_story import Story
-from tenure.cli.output import STATE_STYLES, console
+from tenure.cli.kit.output import STATE_STYLES, console
 from tenure.core.job import State
 
 OTHER_LINES = 14

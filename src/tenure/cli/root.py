@@ -9,33 +9,33 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from tenure.cli import errors
-from tenure.cli.api import api
-from tenure.cli.audit import audit
+from tenure.cli.commands.api import api
+from tenure.cli.commands.audit import audit
+from tenure.cli.commands.enqueue import enqueue
+from tenure.cli.commands.jobs import jobs
+from tenure.cli.commands.keys import keys
+from tenure.cli.commands.limits import limits
+from tenure.cli.commands.migrate import migrate
+from tenure.cli.commands.queues import queues
+from tenure.cli.commands.tenants import tenants
+from tenure.cli.commands.tick import tick
+from tenure.cli.commands.worker import worker
+from tenure.cli.commands.workers import workers
 from tenure.cli.demo import demo
-from tenure.cli.doctor import doctor
-from tenure.cli.engines import closing_engines
-from tenure.cli.enqueue import enqueue
-from tenure.cli.jobs import jobs
-from tenure.cli.keys import keys
-from tenure.cli.limits import limits
-from tenure.cli.migrate import migrate
-from tenure.cli.move import move
-from tenure.cli.outbox import outbox
-from tenure.cli.queues import queues
-from tenure.cli.schedules import schedules
-from tenure.cli.tenants import tenants
-from tenure.cli.tick import tick
-from tenure.cli.up import up
-from tenure.cli.worker import worker
-from tenure.cli.workers import workers
+from tenure.cli.doctor.command import doctor
+from tenure.cli.kit import errors
+from tenure.cli.kit.engines import closing_engines
+from tenure.cli.up.command import up
+from tenure.features.outbox.cli import outbox
+from tenure.features.schedules.cli import schedules
+from tenure.features.transfer.cli import move
 
 
 class Commands(TyperGroup):
     """Ends every command alike: an error is one line and an exit code."""
 
     def main(self, args: Sequence[str] | None = None, *given: Any, **extra: Any) -> Any:
-        """See `tenure.cli.errors`."""
+        """See `tenure.cli.kit.errors`."""
         extra["standalone_mode"] = False
         with closing_engines():
             code = errors.run(lambda: super(Commands, self).main(args, *given, **extra))

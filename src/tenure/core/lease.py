@@ -6,8 +6,8 @@ from datetime import datetime
 from enum import IntEnum
 from typing import NamedTuple
 
-from tenure.core.clock import from_micros
 from tenure.core.job import Unplaced
+from tenure.core.timing.clock import from_micros
 
 
 class Lease(NamedTuple):

@@ -6,12 +6,12 @@ import difflib
 from collections.abc import Collection
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from tenure.core.clock import Clock
 from tenure.core.errors import StoreError, UrlError
-from tenure.stores.endings import Endings
+from tenure.core.timing.clock import Clock
 from tenure.stores.sql.dialect import Dialect
 from tenure.stores.sql.store import SqlStore
-from tenure.stores.wake import Complaints, WakeOptions, Wakes
+from tenure.wakeups.due_jobs import Complaints, WakeOptions, Wakes
+from tenure.wakeups.ended_jobs import Endings
 
 SCHEMES = {
     "sqlite": "sqlite",
@@ -57,7 +57,7 @@ def _wakes(dialect: Dialect, options: WakeOptions) -> Wakes:
     wakes = _by_database(dialect, options)
     if options.broker is None:
         return wakes
-    from tenure.triggers.rabbitmq import RabbitListener, RabbitSender, check_url
+    from tenure.wakeups.rabbitmq import RabbitListener, RabbitSender, check_url
 
     check_url(options.broker.url)
     sender = RabbitSender(options.broker, Complaints(options.signals))

@@ -7,18 +7,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tenure.core.clock import Clock
+from tenure.app import Tenure
 from tenure.core.filter import JobFilter
 from tenure.core.job import OPEN_STATES, Job
-from tenure.engine import Tenure
-from tenure.insight import Insight
-from tenure.limits import KeptLimits
-from tenure.operator import Operator
-from tenure.published import Published
+from tenure.core.timing.clock import Clock
+from tenure.jobs.published_handlers import Published
+from tenure.jobs.waiters import Waits
+from tenure.operations.insight import Insight
+from tenure.operations.limits import KeptLimits
+from tenure.operations.operator import Operator
+from tenure.operations.tenants import Tenants
 from tenure.stores import open_store
 from tenure.stores.contract import Store
-from tenure.tenants import Tenants
-from tenure.waits import Waits
 from tenure.worker import Worker
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure.engine import Tenure
+from tenure.app import Tenure
 from tenure.testing.clock import ManualClock
 from tenure.testing.engine import on_temporary_database
 

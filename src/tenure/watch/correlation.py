@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from tenure.core.errors import OptionError
 from tenure.core.origin import Origin, is_correlation_id, is_traceparent, origin
-from tenure.running import current_job
+from tenure.jobs.running_job import current_job
 
 if TYPE_CHECKING:
     import httpx

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tenure.engine import Tenure
-from tenure.stores.beside import Load
+from tenure.app import Tenure
+from tenure.stores.contract.parts import Load
 from tenure.watch.samples import Samples
 
 FRESH_SECONDS = 5.0

@@ -12,9 +12,9 @@ from typing import Any, TextIO
 
 import structlog
 
+from tenure.app import Tenure
 from tenure.core.lease import ClaimedJob
-from tenure.engine import Tenure
-from tenure.running import current_job
+from tenure.jobs.running_job import current_job
 from tenure.watch.correlation import correlation_id
 from tenure.watch.sentences import Say, Sentence
 from tenure.watch.settings import LogFormat, WatchSettings

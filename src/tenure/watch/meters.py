@@ -13,7 +13,7 @@ from typing import Any
 from opentelemetry.metrics import CallbackOptions, Histogram, MeterProvider, Observation
 from prometheus_client.core import Metric
 
-from tenure.engine import Tenure
+from tenure.app import Tenure
 from tenure.watch.families import FAMILIES, Family, Sort
 from tenure.watch.metrics import Metrics
 

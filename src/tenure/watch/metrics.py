@@ -17,8 +17,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from tenure.app import Tenure
 from tenure.asgi.messages import PROBLEM, problem_document
-from tenure.engine import Tenure
 from tenure.watch.fleet import Fleet
 from tenure.watch.poller import Poller
 from tenure.watch.runs import Runs

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 from importlib.util import find_spec
 
-from tenure.engine import Tenure
+from tenure.app import Tenure
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 PACKAGES = ("opentelemetry", "opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from tenure.app import Tenure
 from tenure.asgi.messages import Application, Message, Receive, Scope, Send, problem
 from tenure.core.origin import is_correlation_id, is_traceparent
-from tenure.engine import Tenure
 from tenure.watch.correlation import HEADER, TRACEPARENT, correlated
 
 Named = list[tuple[bytes, bytes]]

@@ -11,8 +11,8 @@ from itertools import product
 from typing import Any
 
 from tenure.core.job import State
-from tenure.core.settlement import Settled, Settlement
-from tenure.handlers import Handler
+from tenure.core.rules.settlement import Settled, Settlement
+from tenure.jobs.handler import Handler
 from tenure.watch.counting import Histogram, Lately, Names
 from tenure.watch.samples import Samples
 

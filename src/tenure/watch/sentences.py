@@ -11,7 +11,7 @@ from typing import Any
 from tenure.core.errors import StoreUnavailable
 from tenure.core.job import State
 from tenure.core.lease import ClaimedJob
-from tenure.core.settlement import Settled
+from tenure.core.rules.settlement import Settled
 from tenure.watch.text import clip, plural
 
 OUTAGE = "outage"

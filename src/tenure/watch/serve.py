@@ -9,8 +9,8 @@ from socketserver import ThreadingMixIn
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
+from tenure.app import Tenure
 from tenure.core.errors import OptionError
-from tenure.engine import Tenure
 from tenure.watch.metrics import PATH, Metrics, is_loopback
 from tenure.watch.settings import WatchSettings
 

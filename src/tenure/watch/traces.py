@@ -20,12 +20,12 @@ from opentelemetry.trace import (
     TracerProvider,
 )
 
+from tenure.app import Tenure
 from tenure.asgi.messages import Scope
 from tenure.core.job import State
 from tenure.core.lease import ClaimedJob
 from tenure.core.origin import is_traceparent
-from tenure.core.settlement import Settlement
-from tenure.engine import Tenure
+from tenure.core.rules.settlement import Settlement
 from tenure.watch.text import clean
 
 BAD = (State.FAILED, State.DEAD)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenure.engine import Tenure
+from tenure.app import Tenure
 
 EVERY_SECONDS = 2.0
 PARTS = 10

@@ -8,17 +8,17 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-from tenure.core.budget import Budget
 from tenure.core.errors import StoreError, StoreUnavailable
-from tenure.core.pace import Pace
 from tenure.core.signals import Signals
-from tenure.stores.wake import EVERY_QUEUE, Complaints, Listener
+from tenure.core.timing.budget import Budget
+from tenure.core.timing.pace import Pace
+from tenure.wakeups.due_jobs import EVERY_QUEUE, Complaints, Listener
 from tenure.worker.ageing import EVERY_SECONDS, Lifter
-from tenure.worker.alarm import Alarm
 from tenure.worker.pipeline import Pipeline
 from tenure.worker.pruning import Pruner, in_daemon
 from tenure.worker.settings import WorkerSettings
 from tenure.worker.tick import Step, TickReport, tick
+from tenure.worker.wake_timer import Alarm
 
 FIRST_ERROR_PAUSE = 0.1
 PRUNING_TURN = 0.2

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from tenure.core.limits import Limits
-from tenure.core.shares import NO_WEIGHTS, Weights
-from tenure.engine import Tenure
+from tenure.app import Tenure
+from tenure.core.rules.limits import Limits
+from tenure.core.rules.shares import NO_WEIGHTS, Weights
 from tenure.stores.contract import ClaimRequest
+from tenure.worker.running.slots import Slots
 from tenure.worker.scope import Scope
-from tenure.worker.slots import Slots
 
 
 class ClaimTerms:

@@ -7,28 +7,28 @@ import random
 import time
 from typing import Any
 
-from tenure.core.budget import Budget
+from tenure.app import Tenure
 from tenure.core.errors import StoreUnavailable
 from tenure.core.job import Job
 from tenure.core.lease import ClaimedJob, Lease
 from tenure.core.outcome import Ending, Raised, Released, Returned
-from tenure.core.retry import Exponential
-from tenure.core.settlement import Settled, Settlement, decide
-from tenure.engine import Tenure
-from tenure.handlers import RunsIn
+from tenure.core.rules.retry import Exponential
+from tenure.core.rules.settlement import Settled, Settlement, decide
+from tenure.core.timing.budget import Budget
+from tenure.jobs.handler import RunsIn
 from tenure.stores.contract import Claim, ClaimRequest
-from tenure.worker.alarm import Alarm
-from tenure.worker.beginnings import Beginnings
 from tenure.worker.claim_terms import ClaimTerms
-from tenure.worker.heartbeat import Heartbeat
-from tenure.worker.isolation import Isolation, SuspectRuns
-from tenure.worker.processes import Processes
-from tenure.worker.run import LOST, SHUTDOWN, Run
+from tenure.worker.processes.isolation import Isolation, SuspectRuns
+from tenure.worker.processes.process_runs import Processes
+from tenure.worker.running.begun_reports import Beginnings
+from tenure.worker.running.run import LOST, SHUTDOWN, Run
+from tenure.worker.running.slot_runner import Serving
+from tenure.worker.running.slots import Slots
+from tenure.worker.running.threads import Threads
 from tenure.worker.scope import Scope
-from tenure.worker.serving import Serving
-from tenure.worker.settle import Settler
-from tenure.worker.slots import Slots
-from tenure.worker.threads import Threads
+from tenure.worker.settling.heartbeat import Heartbeat
+from tenure.worker.settling.settler import Settler
+from tenure.worker.wake_timer import Alarm
 
 STOP_GRACE = 1.0
 LOOK_AGAIN = 0.5

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tenure.core.budget import Budget
+from tenure.app import Tenure
 from tenure.core.filter import JobFilter
-from tenure.core.retention import Purged, Rule, Walk, onward, resume, rules
-from tenure.engine import Tenure
-from tenure.stores.beside import HeldLock, Record
+from tenure.core.rules.retention import Purged, Rule, Walk, onward, resume, rules
+from tenure.core.timing.budget import Budget
 from tenure.stores.contract import Capability
-from tenure.worker.threads import Threads
+from tenure.stores.contract.parts import HeldLock, Record
+from tenure.worker.running.threads import Threads
 
 PRUNING = "pruning"
 NEEDED = frozenset({Capability.LOCKS, Capability.RECORDS})

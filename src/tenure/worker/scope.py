@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from tenure.core.budget import Budget
+from tenure.app import Tenure
 from tenure.core.errors import OptionError
-from tenure.core.shard import Shard
-from tenure.engine import Tenure
-from tenure.handlers import Handler, QueueSlots
+from tenure.core.rules.shard import Shard
+from tenure.core.timing.budget import Budget
+from tenure.jobs.handler import Handler, QueueSlots
+from tenure.worker.running.slots import Slots
 from tenure.worker.settings import WorkerSettings
-from tenure.worker.slots import Slots
 
 JOBS = "jobs"
 

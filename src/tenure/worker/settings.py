@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from tenure.core.pace import Pace
-from tenure.core.shard import BUCKETS, Shard
+from tenure.core.rules.shard import BUCKETS, Shard
+from tenure.core.timing.pace import Pace
 
 DAY_MS = 86_400_000
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 
-from tenure.worker.orphan import die_with_parent
+from tenure.worker.processes.parent_death import die_with_parent
 
 YOUNG_SECONDS = 3.0
 LONGEST_PAUSE = 30.0

@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tenure.core.budget import Budget
 from tenure.core.errors import OptionError
 from tenure.core.failure import Failure
+from tenure.core.timing.budget import Budget
 from tenure.feature import Runner
 from tenure.worker.pruning import in_daemon
 from tenure.worker.settings import WorkerSettings

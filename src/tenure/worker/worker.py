@@ -15,11 +15,11 @@ from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import Any
 
-from tenure.core.budget import Budget
-from tenure.engine import Tenure
-from tenure.insight import WORKERS
-from tenure.queues import AS_USUAL
-from tenure.stores.beside import Record
+from tenure.app import Tenure
+from tenure.core.timing.budget import Budget
+from tenure.operations.insight import WORKERS
+from tenure.operations.queue_options import AS_USUAL
+from tenure.stores.contract.parts import Record
 from tenure.worker.ageing import Lifter
 from tenure.worker.background import (
     keep_lifting,
@@ -29,8 +29,8 @@ from tenure.worker.background import (
     keep_ticking,
     keep_working,
 )
-from tenure.worker.isolation import Isolation
 from tenure.worker.pipeline import Pipeline
+from tenure.worker.processes.isolation import Isolation
 from tenure.worker.pruning import PRUNING, Pruner, in_daemon
 from tenure.worker.scope import JOBS, JobsRunner, named, scope_of, slots_of
 from tenure.worker.settings import WorkerSettings

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, PlainTextResponse
 
 from tenure import JobNotFound, Tenure
 from tenure.access import IdentitySettings
-from tenure.api.identity import (
+from tenure.api.kit.identity import (
     Admin,
     MetricsReader,
     Reader,

@@ -15,7 +15,7 @@ from fastapi.responses import StreamingResponse
 
 from tenure import Tenure
 from tenure.access import IdentitySettings, Keys, Permission, login_link
-from tenure.api.identity import Reader, while_known
+from tenure.api.kit.identity import Reader, while_known
 from tests.api.conftest import Serve
 from tests.api.identity.conftest import small_api
 from tests.api.identity.server import serve as serve_app

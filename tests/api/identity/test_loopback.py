@@ -7,9 +7,9 @@ import pytest
 
 from tenure import Tenure
 from tenure.access import IdentitySettings, Keys, Permission
-from tenure.api.identity import check_binding
-from tenure.api.identity.binding import BindingRefused
-from tenure.api.identity.loopback import is_loopback
+from tenure.api.kit.identity import check_binding
+from tenure.api.kit.identity.binding import BindingRefused
+from tenure.api.kit.identity.loopback import is_loopback
 
 JWT = IdentitySettings(
     jwt_issuer="https://login", jwt_audience=("us",), jwt_jwks_url="https://login/keys"

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from tenure.access import Caller, Permission
 from tenure.access.caller import How
-from tenure.api.identity.credential import Credential
-from tenure.api.identity.remembered import MOST, Known, Remembered
+from tenure.api.kit.identity.credential import Credential
+from tenure.api.kit.identity.remembered import MOST, Known, Remembered
 from tenure.testing.clock import ManualClock
 
 ADA = Caller(name="ada", how=How.KEY, tenant="", owner="ada", permissions=Permission.READ.held)

@@ -18,7 +18,7 @@ import pytest
 
 from tenure import Tenure
 from tenure.access import IdentitySettings, Keys, Permission
-from tenure.api.identity import jwks
+from tenure.api.kit.identity import jwks
 from tenure.testing.clock import ManualClock
 from tests.api.identity.conftest import Open
 from tests.api.identity.issuer import (

@@ -7,9 +7,9 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tenure.api.events.changes import JobNews, face
 from tenure.api.events.frames import frame
-from tenure.api.events.news import JobNews, face
-from tenure.api.shapes.jobs import light, log_line
+from tenure.api.kit.shapes.jobs import light, log_line
 from tenure.core.job import Job
 
 MOST_WAITING = 2_000

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
-from tenure.engine import Tenure
-from tenure.stores.endings import EVERY_JOB
+from tenure.app import Tenure
+from tenure.wakeups.ended_jobs import EVERY_JOB
 
 MOST = 5_000
 ASK_AGAIN = 10.0

@@ -8,13 +8,13 @@ import asyncio
 import time
 from contextlib import suppress
 
-from tenure.api.errors import TooManyStreams
 from tenure.api.events.clients import AllClient, Client, Event, JobClient, Wanted
+from tenure.api.events.database_look import Looker, Seen
 from tenure.api.events.hints import Hints
-from tenure.api.events.look import Looker, Seen
-from tenure.api.events.ring import Ring
+from tenure.api.events.recent_events import Ring
+from tenure.api.kit.errors import TooManyStreams
+from tenure.app import Tenure
 from tenure.core.errors import StoreError
-from tenure.engine import Tenure
 
 LINGER_SECONDS = 30.0
 SHORTEST_PAUSE = 0.05

@@ -2,7 +2,8 @@
 
 from fastapi import APIRouter
 
-from tenure.api.routes import audit, events, fleet, health, jobs, metrics, moves, schedules, worker
+from tenure.api.routes import audit, events, fleet, health, jobs, metrics, moves, worker
+from tenure.features.schedules import api as schedules
 
 PUBLIC: tuple[APIRouter, ...] = (health.router, metrics.router, worker.internal)
 """Nobody has to be a caller: a tick asks for its own token, metrics ask strangers only."""

@@ -9,7 +9,7 @@ from fastapi import Path, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
-from tenure.api.once import Answer
+from tenure.api.kit.idempotency import Answer
 from tenure.asgi.messages import Application, Receive, Scope, Send
 
 Responses = dict[int | str, dict[str, Any]]

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from tenure.api.cursors import seal, unseal
-from tenure.api.identity import SiteAdmin
-from tenure.api.service import Engine
-from tenure.api.shapes.audit import AuditPage, audit_line
+from tenure.api.kit.cursors import seal, unseal
+from tenure.api.kit.identity import SiteAdmin
+from tenure.api.kit.service import Engine
+from tenure.api.kit.shapes.audit import AuditPage, audit_line
 from tenure.core.page import MAX_PAGE
 
 router = APIRouter(prefix="/api", tags=["audit"])

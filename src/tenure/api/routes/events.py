@@ -9,20 +9,20 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
+from tenure.access.scoped_jobs import Scoped
+from tenure.api.events.changes import JobNews
 from tenure.api.events.clients import JobClient
 from tenure.api.events.frames import STREAM
-from tenure.api.events.news import JobNews
 from tenure.api.events.stream import Pace, stream_all, stream_job
-from tenure.api.guards.heads import is_head
-from tenure.api.identity import Reader, while_known
+from tenure.api.kit.guards.heads import is_head
+from tenure.api.kit.identity import Reader, while_known
+from tenure.api.kit.service import Readable, Service, Serving
+from tenure.api.kit.shapes.filters import EventsInput
+from tenure.api.kit.shapes.waits import FailedShape, PendingShape, ReadyShape
 from tenure.api.routes.answers import JobId, Passing, Responses, may
-from tenure.api.service import Readable, Service, Serving
-from tenure.api.shapes.filters import EventsInput
-from tenure.api.shapes.waits import FailedShape, PendingShape, ReadyShape
 from tenure.asgi.messages import Scope
 from tenure.asgi.wait import WaitRoute
 from tenure.core.job import Job
-from tenure.scoped import Scoped
 
 router = APIRouter(prefix="/api", tags=["events"])
 LastEventId = Annotated[

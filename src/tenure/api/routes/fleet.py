@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from tenure.api.identity import SiteAdmin, SiteReader
-from tenure.api.service import Engine, Serving
-from tenure.api.shapes.fleet import (
+from tenure.api.kit.identity import SiteAdmin, SiteReader
+from tenure.api.kit.service import Engine, Serving
+from tenure.api.kit.shapes.fleet import (
     LocksShape,
     QueuesShape,
     QueueStateShape,

@@ -7,10 +7,10 @@ from __future__ import annotations
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from tenure.api.errors import NotReady
-from tenure.api.service import Engine
+from tenure.api.kit.errors import NotReady
+from tenure.api.kit.service import Engine
+from tenure.app import Tenure
 from tenure.core.errors import StoreError
-from tenure.engine import Tenure
 
 router = APIRouter(prefix="/v1/health", tags=["health"])
 OK = "ok"

@@ -6,13 +6,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
 
-from tenure.api.cursors import seal, unseal
-from tenure.api.identity import Reader, Writer
-from tenure.api.once import Answer
-from tenure.api.routes.answers import JobId, created, may, with_etag
-from tenure.api.service import Readable, Service, Serving, Writable, service_of
-from tenure.api.shapes.filters import ListInput
-from tenure.api.shapes.jobs import (
+from tenure.api.kit.cursors import seal, unseal
+from tenure.api.kit.idempotency import Answer
+from tenure.api.kit.identity import Reader, Writer
+from tenure.api.kit.service import Readable, Service, Serving, Writable, service_of
+from tenure.api.kit.shapes.filters import ListInput
+from tenure.api.kit.shapes.jobs import (
     HistoryShape,
     JobPage,
     JobShape,
@@ -26,11 +25,12 @@ from tenure.api.shapes.jobs import (
     log_line,
     whole,
 )
-from tenure.codec import encode
+from tenure.api.routes.answers import JobId, created, may, with_etag
+from tenure.app import Tenure
 from tenure.core.errors import OptionError
 from tenure.core.job import DEAD_LETTERS, Job, State
-from tenure.engine import Tenure
-from tenure.options import Options
+from tenure.jobs.codec import encode
+from tenure.jobs.options import Options
 
 router = APIRouter(prefix="/api", tags=["jobs"])
 MOST_LINES = 5_000

@@ -11,17 +11,17 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Response
 from starlette.concurrency import run_in_threadpool
 
-from tenure.api.identity import Reader, Writer
-from tenure.api.operations import Move, Operation, OperationState
+from tenure.access.scoped_jobs import Scoped
+from tenure.api.bulk_moves import Move, Operation, OperationState
+from tenure.api.kit.identity import Reader, Writer
+from tenure.api.kit.service import Service, Serving
+from tenure.api.kit.shapes.filters import MoveInput
+from tenure.api.kit.shapes.operations import OperationShape, operation_shape
 from tenure.api.routes.answers import Responses, may
-from tenure.api.service import Service, Serving
-from tenure.api.shapes.filters import MoveInput
-from tenure.api.shapes.operations import OperationShape, operation_shape
 from tenure.core.errors import FilterRequired, OptionError
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, OPEN_STATES
-from tenure.operator import dead_letters
-from tenure.scoped import Scoped
+from tenure.operations.operator import dead_letters
 
 OperationId = Annotated[str, Path(alias="operationId", examples=["6f1c9ad02b7e4c55"])]
 router = APIRouter(prefix="/api", tags=["jobs"])

@@ -14,14 +14,14 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from tenure.stores.postgres.dialect import DEFAULTS
-from tenure.stores.wake import Heard, heed_cancel
+from tenure.wakeups.due_jobs import Heard, heed_cancel
 
 LISTEN = sql.SQL("LISTEN {}")
 GREET = sql.SQL("""NOTIFY {}, '[""]'""")
 
 
 class PostgresListener:
-    """See `tenure.stores.wake.Listener`. What a notification says is a hint and never trusted.
+    """See `tenure.wakeups.due_jobs.Listener`. What a notification says is a hint and never trusted.
 
     `beside` are other channels, each with somebody who hears what is said there; `greets` is one on
     which we say that we have come.

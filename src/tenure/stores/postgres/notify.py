@@ -15,8 +15,8 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from tenure.stores.wake import EVERY_QUEUE, Complaints, Due
-from tenure.triggers.speaker import Speaker
+from tenure.wakeups.due_jobs import EVERY_QUEUE, Complaints, Due
+from tenure.wakeups.sender_thread import Speaker
 
 LONGEST_PAYLOAD = 7_900
 
@@ -26,7 +26,7 @@ SAY_INSIDE = sql.SQL("NOTIFY {}, {}")
 
 
 class Notifier(Speaker):
-    """See `tenure.stores.wake.Sender`."""
+    """See `tenure.wakeups.due_jobs.Sender`."""
 
     _connection: psycopg.Connection[Any] | None
 

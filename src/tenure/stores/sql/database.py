@@ -13,7 +13,6 @@ from itertools import count
 from typing import Any, TypeVar
 from weakref import WeakSet
 
-from tenure.core.clock import Clock, seconds_to_micros, to_micros
 from tenure.core.errors import (
     CommitUnknown,
     OptionError,
@@ -23,11 +22,12 @@ from tenure.core.errors import (
     TenureError,
     TransactionEnded,
 )
+from tenure.core.timing.clock import Clock, seconds_to_micros, to_micros
 from tenure.stores.sql.dialect import Dialect, Trouble
-from tenure.stores.sql.idle import Idle
+from tenure.stores.sql.idle_connections import Idle
 from tenure.stores.sql.queries import Queries, read_sql
 from tenure.stores.sql.statement import WAITED, Plan, Rows, Statement, drive
-from tenure.stores.wake import Due
+from tenure.wakeups.due_jobs import Due
 
 T = TypeVar("T")
 Timed = Callable[[str, float], None]

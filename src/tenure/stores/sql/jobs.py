@@ -19,8 +19,8 @@ from tenure.core.filter import JobFilter
 from tenure.core.job import Job, NewJob, State
 from tenure.core.lease import Lease
 from tenure.core.page import MAX_PAGE, Page
-from tenure.core.retention import Purged
-from tenure.core.settlement import Settlement
+from tenure.core.rules.retention import Purged
+from tenure.core.rules.settlement import Settlement
 from tenure.stores.contract import (
     Added,
     Attempt,
@@ -34,19 +34,22 @@ from tenure.stores.contract import (
     Report,
     Written,
 )
-from tenure.stores.sql import add, change, claim, purge, rows, settle
-from tenure.stores.sql.caller import adopt, adopt_async, run_in, run_in_async
-from tenure.stores.sql.committed import when_committed
+from tenure.stores.sql import rows
+from tenure.stores.sql.claim import claim
+from tenure.stores.sql.claim.lane_cache import Memories, Memory
 from tenure.stores.sql.database import Database, Transaction
 from tenure.stores.sql.dialect import Trouble
-from tenure.stores.sql.gather import Gather
-from tenure.stores.sql.memory import Memories, Memory
-from tenure.stores.sql.page import read_page
-from tenure.stores.sql.settle import CAREFUL_SECONDS, PATIENCE_SECONDS, Settled
+from tenure.stores.sql.foreign.commit_hooks import when_committed
+from tenure.stores.sql.foreign.transaction import adopt, adopt_async, run_in, run_in_async
+from tenure.stores.sql.read.conditions import conditions
+from tenure.stores.sql.read.page import read_page
 from tenure.stores.sql.statement import Plan, Statement
-from tenure.stores.sql.ticket import Answer
-from tenure.stores.sql.where import conditions
-from tenure.stores.wake import ANY_QUEUE, Due, Wakes, due_queues
+from tenure.stores.sql.write import add, purge, settle
+from tenure.stores.sql.write import operator_moves as change
+from tenure.stores.sql.write.group_commit import Gather
+from tenure.stores.sql.write.group_member import Answer
+from tenure.stores.sql.write.settle import CAREFUL_SECONDS, PATIENCE_SECONDS, Settled
+from tenure.wakeups.due_jobs import ANY_QUEUE, Due, Wakes, due_queues
 
 T = TypeVar("T")
 WRITERS = 2

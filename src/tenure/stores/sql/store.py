@@ -8,23 +8,23 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import Any, TypeVar
 
-from tenure.core.clock import Clock, from_micros, seconds_to_micros
 from tenure.core.errors import CodeTooOld, MigrationsPending
 from tenure.core.job import Job
-from tenure.core.shares import Lane
+from tenure.core.rules.shares import Lane
+from tenure.core.timing.clock import Clock, from_micros, seconds_to_micros
 from tenure.stores.contract import Capability
 from tenure.stores.sql import rows
-from tenure.stores.sql.caller import adopt, is_async
-from tenure.stores.sql.closing import check_open
+from tenure.stores.sql.closed_database import check_open
 from tenure.stores.sql.database import Database, Timed, Transaction
 from tenure.stores.sql.dialect import Dialect
+from tenure.stores.sql.foreign.transaction import adopt, is_async
 from tenure.stores.sql.jobs import SqlJobs
-from tenure.stores.sql.keys import SqlKeys
-from tenure.stores.sql.migrate import Migrations
-from tenure.stores.sql.side import SqlLocks, SqlQueues, SqlRecords, SqlSteps
+from tenure.stores.sql.migrations import Migrations
+from tenure.stores.sql.parts import SqlLocks, SqlQueues, SqlRecords, SqlSteps
 from tenure.stores.sql.statement import Plan, Statement
-from tenure.stores.sql.stopped import SqlOrders
-from tenure.stores.wake import Due, Wakes
+from tenure.stores.sql.write.stopped_keys import SqlOrders
+from tenure.stores.sql.write.unique_names import SqlKeys
+from tenure.wakeups.due_jobs import Due, Wakes
 
 T = TypeVar("T")
 NOTABLE_HOLD_SECONDS = 0.5

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from operator import itemgetter
 
-from tenure.stores.sql.migrate import load
+from tenure.stores.sql.migrations import load
 from tenure.stores.sql.statement import Row
 
 REFERENCE = "tenure.stores.sqlite"

@@ -6,9 +6,9 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any
 
-from tenure.core.clock import to_micros
 from tenure.core.job import NewJob, State
 from tenure.core.lease import ClaimedJob
+from tenure.core.timing.clock import to_micros
 from tenure.stores.contract import Store
 from tenure.testing.conformance.promise import promise
 from tenure.testing.conformance.steps import (

@@ -8,8 +8,8 @@ import pytest
 
 from tenure.core.errors import KeyConflict
 from tenure.core.job import KeyMode, NewJob, State
-from tenure.stores.beside import Record
 from tenure.stores.contract import Added, Capability, Store
+from tenure.stores.contract.parts import Record
 from tenure.testing.conformance.promise import needs, promise
 from tenure.testing.conformance.steps import (
     add,

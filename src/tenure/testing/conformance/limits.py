@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from tenure.core.chain import Hold
 from tenure.core.job import State
 from tenure.core.lease import ClaimedJob
-from tenure.core.limits import Limit, Limits
+from tenure.core.rules.limits import Limit, Limits
+from tenure.core.rules.order import Hold
 from tenure.stores.contract import ClaimRequest, Store
 from tenure.testing.conformance.promise import promise
 from tenure.testing.conformance.steps import (

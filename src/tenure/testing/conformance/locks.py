@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tenure.stores.beside import HeldLock
 from tenure.stores.contract import Capability, Store
+from tenure.stores.contract.parts import HeldLock
 from tenure.testing.conformance.promise import needs
 from tenure.testing.conformance.steps import at_once
 from tenure.testing.tempo import Tempo

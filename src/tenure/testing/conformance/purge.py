@@ -10,7 +10,7 @@ import pytest
 from tenure.core.errors import OptionError
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, State
-from tenure.core.retention import Purged
+from tenure.core.rules.retention import Purged
 from tenure.stores.contract import Capability, LogLine, Report, Store
 from tenure.testing.conformance.promise import needs, promise
 from tenure.testing.conformance.steps import (

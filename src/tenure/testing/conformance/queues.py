@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from tenure.core.job import State
-from tenure.stores.beside import Load
 from tenure.stores.contract import Capability, Store
+from tenure.stores.contract.parts import Load
 from tenure.testing.conformance.promise import needs
 from tenure.testing.conformance.steps import (
     add_job,

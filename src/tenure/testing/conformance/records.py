@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tenure.core.errors import VersionConflict
-from tenure.stores.beside import Record
 from tenure.stores.contract import Capability, Store
+from tenure.stores.contract.parts import Record
 from tenure.testing.conformance.promise import needs
 from tenure.testing.conformance.steps import at_once
 

@@ -7,7 +7,7 @@ from typing import Any
 from tenure.core.filter import JobFilter
 from tenure.core.job import State
 from tenure.core.lease import ClaimedJob
-from tenure.core.limits import Limit, Limits
+from tenure.core.rules.limits import Limit, Limits
 from tenure.stores.contract import Report, Store
 from tenure.testing.conformance.promise import promise
 from tenure.testing.conformance.steps import (

@@ -6,9 +6,9 @@ import pytest
 
 from tenure.core.job import NewJob, State
 from tenure.core.lease import ClaimedJob
-from tenure.core.settlement import Settlement
-from tenure.stores.beside import Record
+from tenure.core.rules.settlement import Settlement
 from tenure.stores.contract import Capability, Store
+from tenure.stores.contract.parts import Record
 from tenure.testing.conformance.promise import needs, promise
 from tenure.testing.conformance.steps import (
     OOPS,

@@ -1,0 +1,52 @@
+"""The last events of this process, so that a client that was away for a moment goes on there."""
+
+from __future__ import annotations
+
+import secrets
+from collections import deque
+from collections.abc import Iterable
+
+from tenure.api.events.clients import Event
+from tenure.api.events.frames import frame
+from tenure.api.kit.shapes.jobs import light
+from tenure.core.job import Job
+
+KEPT = 2_000
+
+
+class Ring:
+    """Numbers events. Another process, and this one after a restart, has another name."""
+
+    def __init__(self) -> None:
+        self._name = secrets.token_hex(4)
+        self._kept: deque[Event] = deque(maxlen=KEPT)
+        self._number = 0
+
+    @property
+    def mark(self) -> str:
+        """The last event there was."""
+        return f"{self._name}-{self._number}"
+
+    def events(self, jobs: Iterable[Job]) -> list[Event]:
+        """These jobs have changed: encoded, and not kept yet."""
+        return [self._event(job) for job in jobs]
+
+    def keep(self, events: list[Event]) -> None:
+        """They are told now."""
+        self._kept.extend(events)
+
+    def behind(self, last_event_id: str) -> list[Event] | None:
+        """All that came after it; None where that is not known any more."""
+        name, _, digits = last_event_id.rpartition("-")
+        plain = digits.isascii() and digits.isdigit() and len(digits) < 16
+        if name != self._name or not plain or not self._oldest - 1 <= int(digits) <= self._number:
+            return None
+        return [event for event in self._kept if event.number > int(digits)]
+
+    @property
+    def _oldest(self) -> int:
+        return self._kept[0].number if self._kept else self._number + 1
+
+    def _event(self, job: Job) -> Event:
+        self._number += 1
+        return Event(self._number, self.mark, job, frame("job", light(job), self.mark))

@@ -1,0 +1,1 @@
+"""What routes share: identity, guards, shapes, problems."""

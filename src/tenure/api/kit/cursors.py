@@ -1,0 +1,32 @@
+"""Cursors as clients hold them: the store's own, sealed against slips and against other lists.
+
+The seal is no secret: whoever breaks it on purpose sees another page of what they may see anyway.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+
+from tenure.api.kit.errors import InvalidCursor
+
+
+def seal(inner: str | None, question: str) -> str | None:
+    """The cursor of a list with this filter."""
+    return None if inner is None else f"{inner}.{_seal(inner, question)}"
+
+
+def unseal(text: str | None, question: str) -> str | None:
+    """What the store gave; InvalidCursor where it was changed, or belongs to another filter."""
+    if text is None:
+        return None
+    inner, _, said = text.rpartition(".")
+    plain = text.isascii() and text.isprintable()
+    if not plain or not hmac.compare_digest(said, _seal(inner, question)):
+        raise InvalidCursor
+    return inner
+
+
+def _seal(inner: str, question: str) -> str:
+    text = f"{inner}\n{question}"
+    return hashlib.blake2b(text.encode(), digest_size=9, person=b"cursor").hexdigest()

@@ -1,0 +1,58 @@
+"""Small records that are good for a time. Each new one takes some old ones away: nobody sweeps."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+
+from tenure.app import Tenure
+from tenure.stores.contract.parts import Record
+
+SWEPT_AT_ONCE = 20
+SWEEP_EVERY = 10
+
+
+class Kept:
+    """Records of one collection, in the engine's database."""
+
+    def __init__(self, engine: Tenure, collection: str, seconds: float) -> None:
+        self._engine = engine
+        self._collection = collection
+        self._life = timedelta(seconds=seconds)
+        self._lock = threading.Lock()
+        self._since = 0
+        self._position = ""
+
+    def find(self, name: str) -> Record | None:
+        """One that there is, old or not."""
+        return self._engine.store.records.find(self._collection, name)
+
+    def good(self, record: Record | None) -> bool:
+        """Whether its time is not over."""
+        if record is None or record.updated_at is None:
+            return False
+        return self._engine.store.now() - record.updated_at < self._life
+
+    def record(self, name: str, data: dict[str, object], version: int = 0) -> Record:
+        """To be written by the caller, in a transaction of theirs."""
+        return Record(collection=self._collection, name=name, data=data, version=version)
+
+    def sweep(self) -> None:
+        """Now and then look at some, one after another through all, and remove the old."""
+        if (after := self._turn()) is None:
+            return
+        records = self._engine.store.records
+        found = records.list(self._collection, after, SWEPT_AT_ONCE)
+        with self._lock:
+            self._position = found[-1].name if len(found) == SWEPT_AT_ONCE else ""
+        for record in found:
+            if not self.good(record):
+                records.remove(self._collection, record.name)
+
+    def _turn(self) -> str | None:
+        with self._lock:
+            self._since += 1
+            if self._since < SWEEP_EVERY:
+                return None
+            self._since = 0
+            return self._position

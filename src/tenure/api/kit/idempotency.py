@@ -1,0 +1,74 @@
+"""`Idempotency-Key`: the same request twice has one effect and one answer."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tenure.access import Caller
+from tenure.api.kit.errors import KeyInUse, KeyReused
+from tenure.api.kit.expiring_records import Kept
+from tenure.app import Tenure
+from tenure.core.errors import VersionConflict
+from tenure.stores.contract.parts import Record
+
+COLLECTION = "idempotency"
+DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was answered, and whether that was before."""
+
+    status: int
+    body: dict[str, Any]
+    again: bool = False
+
+
+class Once:
+    """Answers by the callers' keys, kept for a day in the same transaction as their effect."""
+
+    def __init__(self, engine: Tenure) -> None:
+        self._engine = engine
+        self._kept = Kept(engine, COLLECTION, DAY)
+
+    def answer(
+        self, caller: Caller, key: str, question: str, act: Callable[[Any], Answer]
+    ) -> Answer:
+        """What `act(tx)` answers; or what it answered, where this caller's key came before.
+
+        KeyReused: with another question. KeyInUse: at the same time as this one.
+        """
+        name, asked = _name(caller, key), _digest(question)
+        found = self._kept.find(name)
+        if found is not None and self._kept.good(found):
+            return _again(found, asked)
+        version = 0 if found is None else found.version
+        try:
+            with self._engine.transaction() as tx:
+                given = act(tx)
+                data = {"asked": asked, "status": given.status, "body": given.body}
+                record = self._kept.record(name, data, version)
+                self._engine.store.records.put(record, tx.inner)
+        except VersionConflict:
+            raise KeyInUse from None
+        self._kept.sweep()
+        return given
+
+
+def _again(found: Record, asked: str) -> Answer:
+    if not hmac.compare_digest(str(found.data["asked"]), asked):
+        raise KeyReused
+    return Answer(found.data["status"], found.data["body"], again=True)
+
+
+def _name(caller: Caller, key: str) -> str:
+    """One caller's key is nobody else's."""
+    return _digest("\0".join((caller.name, caller.tenant or "", caller.owner or "", key)))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

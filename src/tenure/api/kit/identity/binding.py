@@ -1,0 +1,30 @@
+"""Nobody but this machine reaches a service that could not tell who asks."""
+
+from __future__ import annotations
+
+from tenure.access.keys import Keys
+from tenure.access.settings import IdentitySettings
+from tenure.api.kit.identity.loopback import is_loopback
+from tenure.app import Tenure
+from tenure.core.errors import UsageError
+
+
+class BindingRefused(UsageError):
+    """The service would be reachable from elsewhere, and nobody could be recognised."""
+
+    code = "binding_refused"
+
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"{host or 'every address'} is reachable from other machines, but no identity is "
+            "configured: create a key (tenure keys create NAME --permission read), or set "
+            "TENURE_JWT_ISSUER, TENURE_JWT_AUDIENCE and TENURE_JWT_JWKS_URL, or bind to 127.0.0.1"
+        )
+
+
+def check_binding(host: str, engine: Tenure, settings: IdentitySettings | None = None) -> None:
+    """BindingRefused where the address is not loopback and there is neither key nor issuer."""
+    if is_loopback(host) or (settings or IdentitySettings()).takes_tokens:
+        return
+    if not Keys(engine).any():
+        raise BindingRefused(host)

@@ -1,0 +1,65 @@
+"""What a request brings to be recognised by: a key, a token, or a session's cookie. At most one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.requests import HTTPConnection
+
+from tenure.access.caller import How
+from tenure.api.kit.identity.cookie import cookie_name
+from tenure.core.refusals import (
+    Unauthenticated,
+)
+
+API_KEY = "x-api-key"
+KEY_PREFIX = "tenure_"
+LONGEST = 16_384
+INVALID = 'Bearer error="invalid_token"'
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """Its sort and its text. It does not show itself in logs."""
+
+    how: How
+    text: str
+
+    def __repr__(self) -> str:
+        return f"Credential({self.how})"
+
+
+def credential_of(request: HTTPConnection) -> Credential:
+    """A header goes before the cookie; two headers are one too many."""
+    given = [*request.headers.getlist("authorization"), *request.headers.getlist(API_KEY)]
+    if len(given) > 1:
+        raise Unauthenticated(f"send one credential: Authorization or {API_KEY}, once", INVALID)
+    if not given:
+        return _from_cookie(request)
+    if len(given[0]) > LONGEST:
+        raise Unauthenticated("the credential is too long to be one", INVALID)
+    if API_KEY in request.headers:
+        return Credential(How.KEY, given[0])
+    return _from_authorization(given[0])
+
+
+def has_credential(request: HTTPConnection) -> bool:
+    """Whether a header asks to be recognised."""
+    return "authorization" in request.headers or API_KEY in request.headers
+
+
+def _from_authorization(value: str) -> Credential:
+    scheme, _, text = value.partition(" ")
+    text = text.strip()
+    if scheme.lower() != "bearer" or not text:
+        raise Unauthenticated("Authorization must say: Bearer KEY-OR-TOKEN", INVALID)
+    return Credential(How.KEY if text.startswith(KEY_PREFIX) else How.TOKEN, text)
+
+
+def _from_cookie(request: HTTPConnection) -> Credential:
+    text = request.cookies.get(cookie_name(request)) if request.cookies else None
+    if not text or len(text) > LONGEST:
+        raise Unauthenticated(
+            "this needs an API key (tenure keys create), as Authorization: Bearer KEY"
+        )
+    return Credential(How.SESSION, text)

@@ -1,0 +1,109 @@
+"""Which jobs are meant: the same words in a query and in a body."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pydantic import ConfigDict, Field
+
+from tenure.api.kit.shapes.shape import Input, When
+from tenure.api.kit.shapes.words import CorrelationId, JobId, Key, Kind, Queue, Tenant, User
+from tenure.core.errors import OptionError
+from tenure.core.filter import JobFilter
+from tenure.core.job import Job, State
+from tenure.core.page import MAX_PAGE
+
+MANY = 100
+DEFAULT_PAGE = 50
+MOST_IDS = 1_000
+USER = "`me` is the caller; `all` and other users need the permission admin."
+
+
+class FilterInput(Input):
+    """All that is given must hold; what is left out matches any."""
+
+    state: list[State] | None = Field(default=None, min_length=1, max_length=len(State))
+    kind: list[Kind] | None = Field(default=None, min_length=1, max_length=MANY)
+    queue: list[Queue] | None = Field(default=None, min_length=1, max_length=MANY)
+    tenant: Tenant | None = None
+    user_id: User | None = Field(default=None, description=USER)
+    key: Key | None = None
+    correlation_id: CorrelationId | None = None
+    batch_id: JobId | None = None
+    created_after: When | None = None
+    created_before: When | None = None
+
+    def where(self, owner: str | None) -> JobFilter:
+        """As the engine says it; `owner` is what `userId` was resolved to."""
+        return JobFilter(
+            states=_any(self.state),
+            kinds=_any(self.kind),
+            queues=_any(self.queue),
+            tenant=self.tenant,
+            owner=owner,
+            key=self.key,
+            correlation_id=self.correlation_id,
+            batch_id=self.batch_id,
+            created_after=self.created_after,
+            created_before=self.created_before,
+        )
+
+
+class ListInput(FilterInput):
+    """A filter and a page."""
+
+    page_size: int = Field(default=DEFAULT_PAGE, ge=1, le=MAX_PAGE)
+    after: str | None = Field(
+        default=None, max_length=500, description="What `next` of the page before said."
+    )
+
+    def limit(self, most: int) -> int:
+        """How many are shown; OptionError where that is more than this service gives."""
+        if self.page_size > most and "page_size" in self.model_fields_set:
+            raise OptionError(f"pageSize is at most {most} here, not {self.page_size}")
+        return min(self.page_size, most)
+
+    def question(self) -> str:
+        """What a cursor belongs to."""
+        return self.model_dump_json(exclude={"page_size", "after"}, exclude_none=True)
+
+
+class EventsInput(Input):
+    """Which jobs' changes."""
+
+    kind: list[Kind] | None = Field(default=None, max_length=MANY)
+    queue: list[Queue] | None = Field(default=None, max_length=MANY)
+    tenant: Tenant | None = None
+    user_id: User | None = Field(default=None, description=USER)
+
+    def has(self, job: Job) -> bool:
+        """Whether this is one of them; users are the caller's scope to judge."""
+        return (
+            (not self.kind or job.kind in self.kind)
+            and (not self.queue or job.queue in self.queue)
+            and self.tenant in (None, job.tenant)
+        )
+
+
+class MoveInput(FilterInput):
+    """A filter, or ids, for a move over many jobs. At least one of them has to be there."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"kind": ["invoice.pdf.render"], "dryRun": True}]}
+    )
+
+    job_ids: list[JobId] | None = Field(default=None, min_length=1, max_length=MOST_IDS)
+    finished_before: When | None = None
+    dry_run: bool = Field(
+        default=False, strict=True, description="Say how many it would be; change nothing."
+    )
+
+    def where(self, owner: str | None) -> JobFilter:
+        """With what lists do not have."""
+        ids, before = _any(self.job_ids), self.finished_before
+        return replace(super().where(owner), ids=ids, finished_before=before)
+
+
+def _any(values: list[Any] | None) -> tuple[Any, ...] | None:
+    return tuple(values) if values else None

@@ -1,0 +1,130 @@
+"""Queues, workers, locks and the worker of this process, as they go out."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import Field
+
+from tenure.api.kit.shapes.shape import Moment, Shape
+from tenure.operations.insight import QueueView, WorkerView
+from tenure.stores.contract.parts import HeldLock
+
+
+class QueueShape(Shape):
+    """A queue at a glance."""
+
+    name: str
+    queued: int
+    running: int
+    oldest_run_at: Moment | None
+    paused: bool
+
+
+class QueueStateShape(Shape):
+    """Whether jobs of a queue are started."""
+
+    name: str
+    paused: bool
+
+
+class WorkerShape(Shape):
+    """A worker process that has been heard of lately."""
+
+    worker_id: str
+    host: str
+    pid: int
+    kinds: list[str]
+    queues: dict[str, int] = Field(description="Slots by queue.")
+    running: int
+    started_at: Moment
+    seen_at: Moment
+    silent_seconds: float
+    listening: bool
+    alive: bool
+
+
+class LockShape(Shape):
+    """A named lease that somebody holds."""
+
+    name: str
+    owner: str
+    fence: int
+
+
+class QueuesShape(Shape):
+    """Every queue with open jobs or a pause."""
+
+    items: list[QueueShape]
+
+
+class WorkersShape(Shape):
+    """The whole fleet."""
+
+    items: list[WorkerShape]
+
+
+class LocksShape(Shape):
+    """Those held now."""
+
+    items: list[LockShape]
+
+
+class RunningShape(Shape):
+    """Whether jobs are taken in the process that answers."""
+
+    is_running: bool
+
+
+class StatusShape(Shape):
+    """The worker of the process that answers; another one may answer the next request."""
+
+    is_running: bool
+    current_queue_depth: int | None = Field(
+        description="Queued jobs of all queues, some seconds old; null while that is not known."
+    )
+    last_poll_time: Moment | None
+    correlation_id: str | None
+
+
+class StatsShape(StatusShape):
+    """What it has done since its process began."""
+
+    total_processed: int
+    total_succeeded: int
+    total_failed: int
+    total_retries: int
+    uptime_seconds: int
+
+
+def queue_shape(queue: QueueView) -> QueueShape:
+    """As it is now."""
+    return QueueShape(
+        name=queue.name,
+        queued=queue.queued,
+        running=queue.running,
+        oldest_run_at=queue.oldest_run_at,
+        paused=queue.paused,
+    )
+
+
+def worker_shape(worker: WorkerView) -> WorkerShape:
+    """As it last said."""
+    return WorkerShape(
+        worker_id=worker.id,
+        host=worker.host,
+        pid=worker.pid,
+        kinds=list(worker.kinds),
+        queues=dict(worker.queues),
+        running=worker.running,
+        started_at=datetime.fromisoformat(worker.started_at),
+        seen_at=worker.seen_at,
+        silent_seconds=worker.silent_seconds,
+        listening=worker.listening,
+        alive=worker.alive,
+    )
+
+
+def lock_shape(lock: HeldLock) -> LockShape:
+    """Who holds it."""
+    return LockShape(name=lock.name, owner=lock.owner, fence=lock.fence)

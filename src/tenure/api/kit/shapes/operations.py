@@ -1,0 +1,41 @@
+"""Operations as they go out."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import Field
+
+from tenure.api.bulk_moves import Operation, OperationState
+from tenure.api.kit.shapes.shape import Moment, Shape
+
+
+class OperationShape(Shape):
+    """How far a move over many jobs is. A preview has no id and changes nothing."""
+
+    operation_id: str | None = Field(examples=["6f1c9ad02b7e4c55"])
+    action: str = Field(examples=["replay"])
+    state: OperationState
+    total: int = Field(description="How many jobs matched when it began.")
+    matched: int = Field(description="How many it has come to.")
+    changed: int
+    refused: int
+    refused_ids: list[str] = Field(description="Some of those that could not be changed.")
+    started_at: Moment
+    error: str | None
+
+
+def operation_shape(one: Operation) -> OperationShape:
+    """As it is now."""
+    return OperationShape(
+        operation_id=one.id,
+        action=one.action,
+        state=one.state,
+        total=one.total,
+        matched=one.matched,
+        changed=one.changed,
+        refused=one.matched - one.changed,
+        refused_ids=list(one.refused_ids),
+        started_at=datetime.fromisoformat(one.started_at),
+        error=one.error,
+    )

@@ -1,0 +1,35 @@
+"""The answers to a request that waits, in the words of `tenure.asgi.wait`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from tenure.api.kit.shapes.shape import Shape
+from tenure.core.job import State
+
+
+class ReadyShape(Shape):
+    """It has succeeded."""
+
+    status: Literal["READY"]
+    job_id: str
+    result: Any
+
+
+class PendingShape(Shape):
+    """It has not ended yet."""
+
+    status: Literal["PENDING"]
+    retry_after_ms: int = Field(examples=[2_000])
+    job_id: str
+
+
+class FailedShape(Shape):
+    """It has ended, but not with a result."""
+
+    error: str = Field(examples=["JOB_FAILED"])
+    job_id: str
+    state: State
+    reason: str | None

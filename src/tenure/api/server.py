@@ -1,0 +1,32 @@
+"""A server for the API: it ends what lasts before it waits for what is open."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
+
+from tenure.api.kit.service import Service
+
+PATIENCE_SECONDS = 30
+
+
+class Server(uvicorn.Server):
+    """uvicorn waits for open requests before it tells the app to stop; streams would wait too."""
+
+    def __init__(self, api: FastAPI, **options: Any) -> None:
+        defaults = {"timeout_graceful_shutdown": PATIENCE_SECONDS, "server_header": False}
+        super().__init__(uvicorn.Config(api, **{**defaults, **options}))
+        self._service: Service = api.state.service
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Streams end, waits are answered, a tick is cut short; then as always."""
+        await self._service.hub.close()
+        if self._service.tick is not None:
+            self._service.tick.stop()
+        await run_in_threadpool(self._service.engine.waits.close)
+        await super().shutdown(sockets)
+        self._captured_signals.clear()  # to be told to stop is no failure

@@ -1,0 +1,205 @@
+"""`tenure jobs retry|cancel|replay|purge`: never over everything by accident."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Annotated, Any
+
+import typer
+
+from tenure.app import Tenure
+from tenure.cli.kit.durations import plural
+from tenure.cli.kit.engines import open_existing
+from tenure.cli.kit.errors import PROBLEMS, Refused
+from tenure.cli.kit.options import AsJson, Database, DryRun, JobIds, Yes
+from tenure.cli.kit.output import show_json
+from tenure.cli.kit.progress import progress_bar
+from tenure.cli.kit.values import duration
+from tenure.core.errors import FilterRequired, JobNotFound, OptionError
+from tenure.core.filter import JobFilter
+from tenure.core.job import DEAD_LETTERS, FINAL_STATES, OPEN_STATES, State
+from tenure.operations.operator import ADVICE
+from tenure.stores.contract import Change, Changed, Move
+
+RETRIED = (*DEAD_LETTERS, State.CANCELED)
+PURGED = tuple(state for state in FINAL_STATES if state not in DEAD_LETTERS)
+Progress = Callable[[int], None]
+OlderThan = Annotated[
+    timedelta,
+    typer.Option(
+        "--older-than", metavar="DURATION", parser=duration, help="Ended so long ago: 7d, 12h."
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consent:
+    """What the caller said about being asked."""
+
+    dry_run: bool
+    yes: bool
+    as_json: bool
+
+    def ask(self, question: str) -> None:
+        """A person is asked; a program has to say beforehand that it agrees."""
+        if self.yes:
+            return
+        if not sys.stdin.isatty():
+            raise Refused(
+                f"{question} There is no terminal to ask on, and nothing was changed; "
+                "give --yes to agree, or --dry-run to see how many it would be"
+            )
+        if not typer.confirm(question, err=True):
+            raise Refused("nothing was changed")
+
+
+def retry(
+    where: JobFilter,
+    ids: JobIds = None,
+    database: Database = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Start jobs anew. A filter without --state means failed, dead and canceled ones."""
+    consent = Consent(dry_run=dry_run, yes=yes, as_json=as_json)
+    _move(open_existing(database), _chosen(where, ids, RETRIED, "retry"), Move.RETRY, consent)
+
+
+def cancel(
+    where: JobFilter,
+    ids: JobIds = None,
+    database: Database = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """End waiting jobs, ask running ones to stop. A filter without --state means those two."""
+    consent = Consent(dry_run=dry_run, yes=yes, as_json=as_json)
+    _move(open_existing(database), _chosen(where, ids, OPEN_STATES, "cancel"), Move.CANCEL, consent)
+
+
+def replay(
+    where: JobFilter,
+    database: Database = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Start dead letters anew: the failed and dead jobs that match the filter."""
+    if set(where.states or ()) - set(DEAD_LETTERS):
+        raise OptionError("replay takes failed and dead jobs; use jobs retry for the others")
+    consent = Consent(dry_run=dry_run, yes=yes, as_json=as_json)
+    _move(
+        open_existing(database), _chosen(where, None, DEAD_LETTERS, "replay"), Move.RETRY, consent
+    )
+
+
+def purge(
+    where: JobFilter,
+    older_than: OlderThan,
+    ids: JobIds = None,
+    database: Database = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Remove finished jobs for ever. Failed and dead ones stay unless --state names them."""
+    if set(where.states or ()) & set(OPEN_STATES):
+        raise OptionError("only finished jobs can be purged; queued and running ones stay")
+    engine = open_existing(database)
+    before = engine.store.now() - older_than
+    where = replace(where, states=where.states or PURGED, ids=tuple(ids) if ids else None)
+    count = engine.operator.preview(replace(where, finished_before=before))
+    consent = Consent(dry_run=dry_run, yes=yes, as_json=as_json)
+    if _preview("purge", count, consent):
+        return
+    consent.ask(f"Remove {plural(count, 'finished job')} for ever?")
+    with progress_bar("purge", count) as progress:
+        removed = engine.operator.purge(where, before, actor=actor(), watch=progress)
+    if as_json:
+        show_json({"matched": count, "removed": removed})
+    else:
+        typer.echo(f"removed {plural(removed, 'job')}")
+
+
+def actor() -> str:
+    """Who does it, for the jobs' histories."""
+    try:
+        return f"cli:{getpass.getuser()}"
+    except (KeyError, OSError):
+        return "cli"
+
+
+def noted(engine: Tenure, action: str, target: str, **facts: Any) -> None:
+    """An audit line with the name of whoever sits here."""
+    engine.operator.audit.note(actor(), action, target, **facts)
+
+
+def _chosen(
+    where: JobFilter, ids: list[str] | None, states: tuple[State, ...], verb: str
+) -> JobFilter:
+    """Named jobs whatever their state: a refusal is an answer. Else the states that make sense."""
+    if ids:
+        return replace(where, ids=tuple(ids))
+    if where.empty:
+        raise FilterRequired(f"jobs {verb}")
+    return where if where.states is not None else replace(where, states=states)
+
+
+def _move(engine: Tenure, where: JobFilter, move: Move, consent: Consent) -> None:
+    _check_known(engine, where)
+    count = engine.operator.preview(where)
+    if _preview(move, count, consent):
+        return
+    if where.ids is None:
+        consent.ask(f"{move.capitalize()} {plural(count, 'job')}?")
+    with progress_bar(move, count) as progress:
+        done = engine.operator.move_all(
+            where, Change(move=move, actor=actor()), watch=lambda total: progress(total.matched)
+        )
+    _report(move, done, consent)
+    if where.ids is not None and done.changed < done.matched:
+        raise typer.Exit(PROBLEMS)
+
+
+def _check_known(engine: Tenure, where: JobFilter) -> None:
+    """A job that is named and not there is an error before anything is changed."""
+    if where.ids is not None:
+        there = {job.id for job in engine.insight.stream(JobFilter(ids=where.ids))}
+        if missing := [job_id for job_id in where.ids if job_id not in there]:
+            raise JobNotFound(missing[0])
+
+
+def _preview(verb: str, count: int, consent: Consent) -> bool:
+    """True where the command ends here: a dry run, or nothing to do."""
+    if not consent.dry_run and count:
+        return False
+    if consent.as_json:
+        show_json({"matched": count, "changed": 0, "dry_run": consent.dry_run})
+    elif consent.dry_run:
+        typer.echo(f"would {verb} {plural(count, 'job')}; nothing was changed")
+    else:
+        typer.echo("no jobs match; nothing was changed")
+    return True
+
+
+def _report(move: Move, done: Changed, consent: Consent) -> None:
+    refused = done.matched - done.changed
+    if consent.as_json:
+        show_json(
+            {
+                "matched": done.matched,
+                "changed": done.changed,
+                "refused": refused,
+                "refused_ids": list(done.refused),
+            }
+        )
+        return
+    typer.echo(f"changed {plural(done.changed, 'job')}, refused {refused:,}")
+    if refused:
+        typer.echo(f"refused: {', '.join(done.refused)} ({ADVICE[move]})")

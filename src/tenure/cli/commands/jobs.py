@@ -1,0 +1,174 @@
+"""`tenure jobs`: look at jobs. The moves are in `moves.py`, following one in `tail.py`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import islice
+from typing import Annotated
+
+import typer
+
+from tenure.app import Tenure
+from tenure.cli.commands import job_moves as moves
+from tenure.cli.commands import logs, tail
+from tenure.cli.kit.durations import ago
+from tenure.cli.kit.engines import open_existing
+from tenure.cli.kit.filters import with_filter
+from tenure.cli.kit.job_json import attempt, last_error, light, whole
+from tenure.cli.kit.options import AsJson, Database, JobId
+from tenure.cli.kit.output import note, show_facts, show_json, show_table, to_json
+from tenure.core.filter import JobFilter
+from tenure.core.job import Job, State
+from tenure.core.page import MAX_PAGE
+from tenure.stores.contract import Attempt
+
+jobs = typer.Typer(help="List, show, follow, retry, cancel and purge jobs.", no_args_is_help=False)
+LIST_LENGTH = 50
+COLUMNS = ("id", "kind", "state", "run", "queue", "tenant", "created", "note")
+Limit = Annotated[
+    int | None,
+    typer.Option("--limit", min=1, help=f"At most so many. [default: {LIST_LENGTH}]"),
+]
+Cursor = Annotated[
+    str | None, typer.Option("--cursor", metavar="X", help="Go on behind an earlier page.")
+]
+AsLines = Annotated[
+    bool, typer.Option("--jsonl", help="All that match, one JSON object a line, as they come.")
+]
+
+
+@jobs.command("why")
+def show_why(job_id: JobId, database: Database = None, as_json: AsJson = False) -> None:
+    """The one reason why a job is not running."""
+    engine = open_existing(database)
+    job = engine.get(job_id)
+    found = engine.insight.why(job)
+    if as_json:
+        show_json({"id": job.id, "state": job.state, "code": found.code, "why": found.text})
+    else:
+        typer.echo(f"job {job.id} ({job.kind}, {job.state}): {found.text}")
+
+
+@jobs.command("list")
+@with_filter
+def show_list(
+    where: JobFilter,
+    database: Database = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
+    as_json: AsJson = False,
+    as_lines: AsLines = False,
+) -> None:
+    """Jobs, newest first."""
+    engine = open_existing(database)
+    if as_lines:
+        _stream(engine, where, limit, cursor)
+        return
+    page = engine.insight.page(where, limit=min(limit or LIST_LENGTH, MAX_PAGE), after=cursor)
+    if as_json:
+        show_json({"jobs": [light(job) for job in page.rows], "next": page.next})
+        return
+    if not page.rows:
+        typer.echo("no jobs match")
+        return
+    show_table(COLUMNS, _rows(page.rows, engine.store.now()))
+    if page.next is not None:
+        note(f"more: --cursor {page.next}")
+
+
+@jobs.command("show")
+def show_one(job_id: JobId, database: Database = None, as_json: AsJson = False) -> None:
+    """One job with its payload, its result and its last error."""
+    engine = open_existing(database)
+    job = engine.get(job_id)
+    history = engine.insight.history(job)
+    if as_json:
+        show_json(whole(job, history))
+        return
+    facts = {name.replace("_", " "): value for name, value in light(job).items() if value}
+    if facts.pop("lifted", False):
+        facts["priority"] = f"{job.priority} (raised one step by the queue's ageing)"
+    show_facts(facts.items())
+    for name, value in (("payload", job.arguments), ("result", job.value)):
+        if value is not None:
+            typer.echo(f"\n{name}\n{json.dumps(value, indent=2, ensure_ascii=False)}")
+    if error := last_error(history):
+        typer.echo(f"\nlast error\n{error['type']}: {error['message']}")
+        typer.echo(error.get("traceback") or "", nl=False)
+
+
+@jobs.command("history")
+def show_history(job_id: JobId, database: Database = None, as_json: AsJson = False) -> None:
+    """Every run and every operator's move, oldest first."""
+    engine = open_existing(database)
+    history = engine.insight.history(engine.get(job_id))
+    if as_json:
+        show_json([attempt(one) for one in history])
+        return
+    if not history:
+        typer.echo(f"job {job_id} has no history yet")
+        return
+    columns = ("fence", "run", "what", "by", "ended", "took", "error")
+    show_table(columns, [_history_row(one) for one in history])
+
+
+def _stream(engine: Tenure, where: JobFilter, limit: int | None, cursor: str | None) -> None:
+    after = cursor
+    left = limit
+    while True:
+        page = engine.insight.page(where, limit=min(left or MAX_PAGE, MAX_PAGE), after=after)
+        for job in islice(page.rows, left):
+            typer.echo(to_json(light(job)))
+        left = None if left is None else left - len(page.rows)
+        after = page.next
+        if after is None or (left is not None and left <= 0):
+            return
+
+
+def _rows(found: Iterable[Job], now: datetime) -> list[tuple[object, ...]]:
+    return [
+        (
+            job.id,
+            job.kind,
+            job.state,
+            f"{job.attempt}/{job.max_attempts}",
+            job.queue,
+            job.tenant,
+            ago(job.created_at, now),
+            _note(job, now),
+        )
+        for job in found
+    ]
+
+
+def _note(job: Job, now: datetime) -> str:
+    """The one thing worth a look."""
+    if job.cancel_requested and not job.state.final:
+        return "asked to stop"
+    if job.state is State.QUEUED and job.run_at > now:
+        return f"due {ago(job.run_at, now)}"
+    if job.state is State.RUNNING and job.progress is not None:
+        return f"{job.progress:.0%} {job.progress_note or ''}".strip()
+    return job.reason or ""
+
+
+def _history_row(one: Attempt) -> tuple[object, ...]:
+    took = one.duration_seconds
+    error = one.failure
+    return (
+        one.fence,
+        one.attempt or "",
+        one.entry,
+        one.worker,
+        one.finished_at,
+        "" if took is None else f"{took:.3f}s",
+        "" if error is None else f"{error['type']}: {error['message']}",
+    )
+
+
+jobs.command("logs")(logs.logs)
+jobs.command("tail")(tail.tail)
+for move in (moves.retry, moves.cancel, moves.replay, moves.purge):
+    jobs.command(move.__name__)(with_filter(move))

@@ -1,0 +1,101 @@
+"""`tenure limits`: how many jobs of a kind run at a time, and how fast they start."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from tenure.cli.commands.job_moves import noted
+from tenure.cli.kit.apps import load_existing
+from tenure.cli.kit.engines import open_existing
+from tenure.cli.kit.options import AsJson, Database, MaybeApp
+from tenure.cli.kit.output import show_json, show_table
+from tenure.core.rules.limits import Limit
+from tenure.operations.limits import KindLimit
+
+limits = typer.Typer(help="See and set what a kind may do at a time, in the whole fleet.")
+Kind = Annotated[str, typer.Argument(metavar="KIND", help="The kind of job.")]
+EachKey = Annotated[
+    bool, typer.Option("--each-key", help="For each limit_key within the kind, not for the kind.")
+]
+Running = Annotated[int | None, typer.Option(metavar="N", help="At most so many at a time.")]
+Rate = Annotated[float | None, typer.Option(metavar="N", help="At most so many starts ...")]
+Per = Annotated[float, typer.Option(metavar="SECONDS", help="... in so many seconds.")]
+Burst = Annotated[int | None, typer.Option(metavar="N", help="So many of them at once.")]
+
+
+@limits.callback(invoke_without_command=True)
+def root(context: typer.Context, database: Database = None, as_json: AsJson = False) -> None:
+    """Without a command: the list."""
+    if context.invoked_subcommand is None:
+        show(database=database, as_json=as_json)
+
+
+@limits.command("list")
+def show(app: MaybeApp = None, database: Database = None, as_json: AsJson = False) -> None:
+    """What operators have set; with --app also what its handlers say."""
+    engine = open_existing(database) if app is None else load_existing(app, database)
+    found = engine.limits.all()
+    if as_json:
+        show_json([asdict(one) for one in found])
+    elif not found:
+        typer.echo("no kind is limited here; handlers may say limits of their own (--app)")
+    else:
+        columns = ("kind", "for", "limit", "set by")
+        show_table(columns, [_row(one) for one in found])
+
+
+@limits.command("set")
+def put(
+    kind: Kind,
+    running: Running = None,
+    rate: Rate = None,
+    per: Per = 1.0,
+    burst: Burst = None,
+    each_key: EachKey = False,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Limit a kind, or each key within it. Goes before what the handler says, within 15 s."""
+    limit = Limit(running=running, rate=rate, per=per, burst=burst)
+    engine = open_existing(database)
+    engine.limits.set(kind, limit, each_key=each_key)
+    noted(engine, "limit.set", kind, limit=words(limit), each_key=each_key)
+    _say(KindLimit(kind, limit, each_key, by_operator=True), as_json=as_json)
+
+
+@limits.command("forget")
+def forget(
+    kind: Kind, each_key: EachKey = False, database: Database = None, as_json: AsJson = False
+) -> None:
+    """What the handler says holds again."""
+    engine = open_existing(database)
+    if known := engine.limits.forget(kind, each_key=each_key):
+        noted(engine, "limit.forgotten", kind, each_key=each_key)
+    if as_json:
+        show_json({"kind": kind, "each_key": each_key, "forgotten": known})
+    else:
+        typer.echo(f"{kind}: {'forgotten' if known else 'nothing was set'}")
+
+
+def _row(one: KindLimit) -> tuple[str, str, str, str]:
+    by = "operator" if one.by_operator else "handler"
+    return one.kind, "each key" if one.each_key else "the kind", words(one.limit), by
+
+
+def _say(one: KindLimit, *, as_json: bool) -> None:
+    if as_json:
+        show_json(asdict(one))
+    else:
+        typer.echo(f"{one.kind}{' (each key)' if one.each_key else ''}: {words(one.limit)}")
+
+
+def words(limit: Limit) -> str:
+    """`10 at a time, 50 starts in 60 s (5 at once)`."""
+    parts = [] if limit.running is None else [f"{limit.running:,} at a time"]
+    if limit.rate is not None:
+        period = "a second" if limit.per == 1 else f"in {limit.per:g} s"
+        parts.append(f"{limit.rate:g} starts {period} ({limit.bucket:,} at once)")
+    return ", ".join(parts)

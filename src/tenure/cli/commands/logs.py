@@ -1,0 +1,65 @@
+"""`tenure jobs logs`: what a job's handlers said, all of it or page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Annotated, Any
+
+import typer
+
+from tenure.app import Tenure
+from tenure.cli.commands.tail import LINES_AT_ONCE, print_lines
+from tenure.cli.kit.engines import open_existing
+from tenure.cli.kit.options import AsJson, Database, JobId
+from tenure.cli.kit.output import note, show_json, to_json
+from tenure.stores.contract import LogLine
+
+Limit = Annotated[
+    int | None,
+    typer.Option("--limit", min=1, help="At most so many. [default: all; 500 with --json]"),
+]
+Cursor = Annotated[
+    str | None, typer.Option("--cursor", metavar="X", help="Continue from this cursor.")
+]
+AsLines = Annotated[bool, typer.Option("--jsonl", help="One JSON object a line, as they come.")]
+
+
+def logs(
+    job_id: JobId,
+    database: Database = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
+    as_json: AsJson = False,
+    as_lines: AsLines = False,
+) -> None:
+    """Print the log lines of a job, oldest first."""
+    engine = open_existing(database)
+    engine.get(job_id)
+    if as_json:
+        _show_page(engine, job_id, limit or LINES_AT_ONCE, cursor)
+        return
+    last, left = None, _every(engine, job_id, cursor)
+    for last in islice(left, limit):
+        if as_lines:
+            typer.echo(to_json(_shape(last)))
+        else:
+            print_lines([last])
+    if next(left, None) is not None and last is not None:
+        note(f"more: --cursor {last.id}")
+
+
+def _show_page(engine: Tenure, job_id: str, limit: int, cursor: str | None) -> None:
+    found = engine.insight.logs(job_id, limit + 1, cursor)
+    more = found[limit - 1].id if len(found) > limit else None
+    show_json({"lines": [_shape(line) for line in found[:limit]], "next": more})
+
+
+def _every(engine: Tenure, job_id: str, after: str | None) -> Iterator[LogLine]:
+    while found := engine.insight.logs(job_id, LINES_AT_ONCE, after):
+        yield from found
+        after = found[-1].id
+
+
+def _shape(line: LogLine) -> dict[str, Any]:
+    return {"at": line.at, "level": line.level, "message": line.message}

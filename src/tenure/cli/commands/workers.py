@@ -1,0 +1,43 @@
+"""`tenure workers`: who works here."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import typer
+
+from tenure.cli.kit.durations import ago
+from tenure.cli.kit.engines import open_existing
+from tenure.cli.kit.options import AsJson, Database
+from tenure.cli.kit.output import show_json, show_table
+
+COLUMNS = ("worker", "host", "pid", "running", "slots", "kinds", "seen", "state")
+
+
+def workers(database: Database = None, as_json: AsJson = False) -> None:
+    """List the worker processes, the silent ones marked."""
+    engine = open_existing(database)
+    found = engine.insight.workers()
+    if as_json:
+        show_json([asdict(worker) for worker in found])
+        return
+    if not found:
+        typer.echo("no workers; start one: tenure worker --app MODULE:OBJECT")
+        return
+    now = engine.store.now()
+    show_table(
+        COLUMNS,
+        [
+            (
+                worker.id,
+                worker.host,
+                worker.pid,
+                worker.running,
+                " ".join(f"{queue}={count}" for queue, count in worker.queues.items()),
+                len(worker.kinds),
+                ago(worker.seen_at, now),
+                "alive" if worker.alive else "silent",
+            )
+            for worker in found
+        ],
+    )

@@ -1,0 +1,1 @@
+"""`tenure doctor`: checks of the installation."""

@@ -1,0 +1,93 @@
+"""From `--app MODULE:OBJECT` to the engine that it names."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from typing import Any
+
+from tenure.app import Tenure
+from tenure.cli.kit.engines import VARIABLE, check_url, remember, require_file
+from tenure.cli.kit.errors import is_about_settings
+from tenure.core.errors import InputError, UrlError
+from tenure.stores.open import dialect_of
+
+
+class AppError(InputError):
+    """The app that `--app` names cannot be used."""
+
+    code = "bad_app"
+
+
+def load_app(name: str, database: str | None) -> Tenure:
+    """The engine at MODULE:OBJECT, with the current directory first on the path.
+
+    An app made with `Tenure()` takes its database from the option; one that names its own keeps it.
+    """
+    module_name, separator, path = name.partition(":")
+    if not (module_name and separator and path):
+        raise AppError(f"--app {name!r} is not MODULE:OBJECT, like shop.jobs:app")
+    check_url(database)
+    if database is not None:
+        os.environ[VARIABLE] = database
+    found = _attribute(_module(module_name), name, path)
+    if not isinstance(found, Tenure):
+        raise AppError(f"{name} is of type {type(found).__name__}, not a Tenure app")
+    if database is not None and _place(database) != _place(found.url):
+        raise AppError(
+            f"{name} names its own database and --database another one; "
+            "write Tenure() there, and it takes what the option says"
+        )
+    return remember(found)
+
+
+def load_existing(name: str, database: str | None) -> Tenure:
+    """The same for looking and for operator's moves: it does not create a SQLite file."""
+    found = load_app(name, database)
+    require_file(found.url)
+    return found
+
+
+def _module(name: str) -> Any:
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
+            raise AppError(f"there is no module {name!r} here or on the Python path") from error
+        raise AppError(_import_problem(name, error)) from error
+    except UrlError:
+        raise
+    except Exception as error:
+        if is_about_settings(error):
+            raise
+        raise AppError(_import_problem(name, error)) from error
+
+
+def _import_problem(name: str, error: Exception) -> str:
+    """With the place where it happened: the last line of its traceback in the user's code."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith("<frozen")]
+    place = f" ({own[-1].filename}:{own[-1].lineno})" if own else ""
+    return f"importing {name!r} failed: {type(error).__name__}: {error}{place}"
+
+
+def _attribute(module: Any, name: str, path: str) -> Any:
+    found = module
+    for part in path.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            apps = [key for key, value in vars(module).items() if isinstance(value, Tenure)]
+            known = f"its apps: {', '.join(apps)}" if apps else "there is no Tenure app in it"
+            raise AppError(f"{name}: the module has no {path!r}; {known}") from None
+    return found
+
+
+def _place(url: str) -> object:
+    """Two spellings of one file are one database."""
+    path = getattr(dialect_of(url), "path", None)
+    return url if path is None else os.path.realpath(path)

@@ -1,0 +1,98 @@
+"""Jobs as JSON objects, a line each: in chunks, each chunk whole or not at all."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import typer
+
+from tenure.app import Tenure
+from tenure.cli.kit.output import to_json
+from tenure.cli.kit.values import iso_time, parse_json
+from tenure.core.errors import InputError, KeyConflict, OptionError
+from tenure.core.job import NewJob
+from tenure.jobs.codec import encode
+from tenure.jobs.options import PLACING
+
+CHUNK = 1_000
+TIMES = ("run_at", "expires")
+Numbered = tuple[int, NewJob]
+
+
+class LineError(InputError):
+    """A line of the input is wrong; nothing of its chunk was written."""
+
+    code = "bad_line"
+
+    def __init__(self, where: str, error: InputError, written: int) -> None:
+        before = f"{written:,} earlier ones are" if written else "nothing is"
+        super().__init__(f"{where}: {error} ({before} written)")
+
+
+@contextmanager
+def open_lines(name: str) -> Iterator[BinaryIO]:
+    """A file, or stdin for `-`."""
+    if name == "-":
+        yield sys.stdin.buffer
+        return
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(Path(name).open("rb"))
+        except OSError as error:
+            raise OptionError(f"cannot read {name!r}: {error.strerror}") from None
+        yield file
+
+
+def enqueue_lines(engine: Tenure, lines: Iterable[bytes], *, checked: bool) -> None:
+    """Prints the answers of a chunk after its commit."""
+    written = 0
+    source = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    while chunk := list(islice(source, CHUNK)):
+        jobs = [(number, _job(engine, number, line, checked, written)) for number, line in chunk]
+        try:
+            refs = engine.enqueue_many([job for _, job in jobs])
+        except KeyConflict as error:
+            raise LineError(_conflicting(jobs, error), error, written) from error
+        written += len(refs)
+        typer.echo("\n".join(to_json({"id": one.id, "created": one.created}) for one in refs))
+
+
+def fields(engine: Tenure, given: dict[str, Any], *, checked: bool) -> NewJob:
+    """An object's fields as a job to add; what is null was not given."""
+    options = {name: value for name, value in given.items() if value is not None}
+    kind, payload = options.pop("kind", None), options.pop("payload", {})
+    if kind is None:
+        raise OptionError('"kind" is missing')
+    for name in sorted(PLACING & options.keys()):
+        raise OptionError(f'"{name}" is for code that has a transaction of its own; leave it out')
+    for name in TIMES:
+        if isinstance(options.get(name), str):
+            options[name] = iso_time(name, options[name])
+    if checked:
+        engine.handlers.require(kind).unpack(encode(payload, engine.settings.payload_limit_bytes))
+    return engine.new(kind, payload, **options)
+
+
+def _job(engine: Tenure, number: int, line: bytes, checked: bool, written: int) -> NewJob:
+    try:
+        value = parse_json(line, "line")
+        if not isinstance(value, dict):
+            raise OptionError(f"it is {type(value).__name__}, not an object")
+        return fields(engine, value, checked=checked)
+    except InputError as error:
+        raise LineError(f"line {number}", error, written) from error
+
+
+def _conflicting(jobs: list[Numbered], error: KeyConflict) -> str:
+    """The lines with that key."""
+    found = [
+        str(number)
+        for number, job in jobs
+        if job.kind == error.kind and job.key is not None and job.key.value == error.key
+    ]
+    return f"line {found[0]}" if len(found) == 1 else f"one of the lines {', '.join(found)}"

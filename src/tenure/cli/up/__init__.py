@@ -1,0 +1,1 @@
+"""`tenure up`: API, page and workers from one command."""

@@ -1,0 +1,1 @@
+"""Decisions as pure functions: retry, recovery, shares, limits, order, retention."""

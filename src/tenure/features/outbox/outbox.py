@@ -1,0 +1,179 @@
+"""`Outbox(app)`: publish events in your transaction, subscribe to them by type, see them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Unpack
+
+from tenure.core.errors import OptionError
+from tenure.core.job import NewJob
+from tenure.core.outcome import check_delay
+from tenure.core.page import Page
+from tenure.core.rules.retry import RetryPolicy
+from tenure.features.outbox import publish as publishing
+from tenure.features.outbox import view as viewing
+from tenure.features.outbox.dispatch import DISPATCH, PATIENCE, NoHandler, dispatcher
+from tenure.features.outbox.publish import EventOptions, EventRef
+from tenure.features.outbox.runner import OutboxRunner
+from tenure.features.outbox.settings import (
+    DISPATCH_QUEUE,
+    OUTBOX_QUEUE,
+    OutboxSettings,
+    from_environment,
+)
+from tenure.features.outbox.subscribe import SubscriberOptions, subscribe
+from tenure.features.outbox.subscription import Subscription
+from tenure.features.outbox.subscriptions import Subscriptions
+from tenure.features.outbox.view import OutboxEvent, ViewFilter
+from tenure.jobs.blocking import check_off_loop
+from tenure.jobs.handler import Handler, HandlerOptions, QueueSlots, RunsIn
+from tenure.jobs.options import place_of
+
+if TYPE_CHECKING:
+    from tenure.app import Tenure
+
+WEEK = 7 * 86_400.0
+
+
+class Outbox:
+    """A feature: `app.include(outbox)`.
+
+    >>> from tenure import RunningJob, Tenure
+    >>> from tenure.features.outbox import Event
+    >>> app = Tenure("sqlite:///tenure.db")
+    >>> outbox = Outbox(app)
+    >>> app.include(outbox)
+    >>> @outbox.on("invoice.created", subscriber="mailer", ordered=True)
+    ... def mail(job: RunningJob, event: Event) -> None: ...
+    """
+
+    def __init__(
+        self,
+        app: Tenure,
+        *,
+        settings: OutboxSettings | None = None,
+        no_handler: NoHandler | str = NoHandler.FAIL,
+        window: float = WEEK,
+    ) -> None:
+        if no_handler not in list(NoHandler):
+            raise OptionError(f"no_handler {no_handler!r} is not one of {', '.join(NoHandler)}")
+        if not check_delay("window", window):
+            raise OptionError("window must be longer than nothing")
+        self._app = app
+        self._window = window
+        self.settings = settings or from_environment()
+        self._subscriptions = Subscriptions(app)
+        self._dispatch = dispatcher(app, self._subscriptions, no_handler)
+        self.runners = (OutboxRunner(self._subscriptions, self.settings),)
+
+    @property
+    def handlers(self) -> Iterable[Handler[Any]]:
+        """What dispatches events; subscribers are handlers of the app already."""
+        options = HandlerOptions(
+            queue=DISPATCH_QUEUE,
+            timeout=self._app.settings.timeout_seconds,
+            retry=PATIENCE,
+            runs_in=RunsIn.THREAD,
+            priority=self._app.settings.priority,
+        )
+        return (Handler(self._app, DISPATCH, self._dispatch, options),)
+
+    @property
+    def slots(self) -> Mapping[str, QueueSlots]:
+        """OUTBOX_CONCURRENCY, OUTBOX_BATCH_SIZE and PDF_RENDER_CONCURRENCY."""
+        return self.settings.slots
+
+    def on(
+        self,
+        type: str,
+        *,
+        subscriber: str = "default",
+        queue: str = OUTBOX_QUEUE,
+        retry: RetryPolicy | None = None,
+        **options: Unpack[SubscriberOptions],
+    ) -> Callable[[Callable[..., Any]], Handler[Any]]:
+        """Subscribe a function to events of a type: `def mail(job: RunningJob, event: Event)`.
+
+        With `ordered=True` the events of one aggregate come one at a time, in the order of their
+        commits; when one fails for good, the others wait (`on_failure="block"`) or go on ("skip").
+        """
+        chosen = retry or self.settings.retry
+        return subscribe(self._app, self._subscriptions, (type, subscriber), queue, chosen, options)
+
+    def event(self, type: str, **said: Unpack[EventOptions]) -> NewJob:
+        """An event to pass to `publish_many`."""
+        return publishing.new_event(self._app, type, said, self._window)
+
+    def publish(
+        self, tx: Any, type: str, *, notify: str | None = None, **said: Unpack[EventOptions]
+    ) -> EventRef:
+        """An event that exists if and only if `tx` commits; with None it does when this returns.
+
+        `outbox.publish(tx, "invoice.created", aggregate=("Invoice", 42), data={"total": 100})`
+        """
+        publishing.check_transaction(tx)
+        return self.publish_many(tx, [self.event(type, **said)], notify=notify)[0]
+
+    def publish_many(
+        self, tx: Any, events: Iterable[NewJob], *, notify: str | None = None
+    ) -> list[EventRef]:
+        """All or none, their aggregates locked at once: two callers cannot wait for each other."""
+        check_off_loop("publish()", "await publish_async()")
+        events, place = list(events), place_of({"tx": tx, "notify": notify})
+        publishing.check_events(events)
+        with publishing.telling_conflicts():
+            added = self._app.enqueue_many(events, **place)
+        return publishing.refs(events, added)
+
+    async def publish_async(
+        self, tx: Any, type: str, *, notify: str | None = None, **said: Unpack[EventOptions]
+    ) -> EventRef:
+        """The same from a coroutine: in `async with job.settle()`, or an async connection."""
+        publishing.check_transaction(tx)
+        return (await self.publish_many_async(tx, [self.event(type, **said)], notify=notify))[0]
+
+    async def publish_many_async(
+        self, tx: Any, events: Iterable[NewJob], *, notify: str | None = None
+    ) -> list[EventRef]:
+        """Many from a coroutine, all or none."""
+        events, place = list(events), place_of({"tx": tx, "notify": notify})
+        publishing.check_events(events)
+        with publishing.telling_conflicts():
+            added = await self._app.enqueue_many_async(events, **place)
+        return publishing.refs(events, added)
+
+    def view(
+        self, where: ViewFilter | None = None, *, limit: int = 50, after: str | None = None
+    ) -> Page[OutboxEvent]:
+        """Events, newest first, one row for each subscriber; `after` goes on behind a page."""
+        known = list(self._subscriptions.all())
+        return viewing.view(self._app, known, where or ViewFilter(), limit, after)
+
+    def events(
+        self, where: ViewFilter | None = None, *, after: str | None = None
+    ) -> Iterator[OutboxEvent]:
+        """All that match, page by page."""
+        while True:
+            page = self.view(where, limit=viewing.PAGE, after=after)
+            yield from page.rows
+            after = page.next
+            if after is None:
+                return
+
+    def get(self, id: str) -> OutboxEvent:
+        """One row of the view, by its id (which is that of its job)."""
+        return viewing.get(self._app, id)
+
+    def find(self, event_id: str, *, tenant: str = "") -> list[OutboxEvent]:
+        """The rows of one event."""
+        return viewing.find(self._app, list(self._subscriptions.all()), event_id, tenant)
+
+    def subscriptions(self) -> list[Subscription]:
+        """Everybody who ever subscribed, in any program on this database."""
+        return list(self._subscriptions.all())
+
+    def unsubscribe(self, type: str, subscriber: str) -> Subscription:
+        """No more events for it; a worker whose code has it subscribes it again."""
+        ended = self._subscriptions.end(type, subscriber)
+        self._app.signals.emit("outbox.unsubscribed", type=type, subscriber=subscriber)
+        return ended

@@ -1,0 +1,161 @@
+"""`tenure schedules`: what runs when, and changing that at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Annotated, Any
+
+import typer
+
+from tenure.app import Tenure
+from tenure.cli.commands.job_moves import actor, noted
+from tenure.cli.kit.apps import load_existing
+from tenure.cli.kit.durations import ago, exact
+from tenure.cli.kit.engines import open_existing
+from tenure.cli.kit.options import AsJson, Database, MaybeApp
+from tenure.cli.kit.output import show_facts, show_json, show_table
+from tenure.cli.kit.values import duration, parse_json
+from tenure.core.errors import OptionError
+from tenure.features.schedules import CatchUp, Schedule
+
+schedules = typer.Typer(help="See, pause, edit and run schedules.")
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The schedule.")]
+COLUMNS = ("schedule", "when", "kind", "next", "last", "fired", "left out", "state")
+
+
+@schedules.callback(invoke_without_command=True)
+def root(context: typer.Context, database: Database = None, as_json: AsJson = False) -> None:
+    """Without a command: the list."""
+    if context.invoked_subcommand is None:
+        show_all(database, as_json=as_json)
+
+
+@schedules.command("list")
+def show_all(database: Database = None, as_json: AsJson = False) -> None:
+    """Every schedule, also those that the code no longer declares."""
+    engine = open_existing(database)
+    found = engine.schedules.list()
+    if as_json:
+        show_json([shape(row) for row in found])
+        return
+    if not found:
+        typer.echo("no schedules; a worker whose app declares some makes their rows")
+        return
+    now = engine.store.now()
+    show_table(
+        COLUMNS,
+        [
+            (row.name, when(row), row.terms.kind, ago(row.next_at, now) if row.active else "",
+             ago(row.last_slot, now), row.fired, row.dropped, state(row))
+            for row in found
+        ],
+    )  # fmt: skip
+
+
+@schedules.command("show")
+def show(name: Name, database: Database = None, as_json: AsJson = False) -> None:
+    """One schedule."""
+    _say(open_existing(database).schedules.get(name), as_json)
+
+
+@schedules.command("pause")
+def pause(name: Name, database: Database = None, as_json: AsJson = False) -> None:
+    """No slot of it fires until it is resumed."""
+    _say(open_existing(database).schedules.pause(name, actor()), as_json)
+
+
+@schedules.command("resume")
+def resume(name: Name, database: Database = None, as_json: AsJson = False) -> None:
+    """Go on with the next slot from now."""
+    _say(open_existing(database).schedules.resume(name, actor()), as_json)
+
+
+@schedules.command("edit")
+def edit(
+    name: Name,
+    cron: Annotated[str | None, typer.Option(metavar="FIELDS", help="Like '30 2 * * *'.")] = None,
+    every: Annotated[
+        timedelta | None, typer.Option(metavar="DURATION", parser=duration, help="Like 15m.")
+    ] = None,
+    zone: Annotated[str | None, typer.Option(metavar="NAME", help="Like Europe/Berlin.")] = None,
+    payload: Annotated[str | None, typer.Option(metavar="JSON", help="The arguments.")] = None,
+    catch_up: Annotated[CatchUp | None, typer.Option(help="For slots that were missed.")] = None,
+    limit: Annotated[int | None, typer.Option(metavar="N", help="Of catch-up all.")] = None,
+    reset: Annotated[bool, typer.Option("--reset", help="What the code says, again.")] = False,
+    app: MaybeApp = None,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change it at run time; later deploys leave that as it is."""
+    seconds = None if every is None else _whole(every)
+    given: dict[str, Any] = {
+        "cron": cron, "every": seconds, "zone": zone, "catch_up": catch_up, "limit": limit,
+        "payload": None if payload is None else parse_json(payload, "payload"),
+    }  # fmt: skip
+    changes = {key: value for key, value in given.items() if value is not None}
+    if reset == bool(changes):
+        raise OptionError("say what to edit, like --cron '30 2 * * *', or give --reset alone")
+    engine = load_existing(app, database) if app else open_existing(database)
+    _say(_edited(engine, name, changes), as_json)
+
+
+@schedules.command("run")
+def run(name: Name, database: Database = None, as_json: AsJson = False) -> None:
+    """Add one job of it now, beside its slots."""
+    engine = open_existing(database)
+    ref = engine.schedules.run_now(name)
+    noted(engine, "schedule.run", name, job=ref.id)
+    if as_json:
+        show_json({"id": ref.id, "created": ref.created})
+    else:
+        typer.echo(f"job {ref.id}")
+
+
+def shape(row: Schedule) -> dict[str, Any]:
+    """For programs."""
+    terms = row.terms
+    return {
+        "name": row.name, "state": state(row), "kind": terms.kind, "cron": terms.cron,
+        "every": terms.every, "zone": terms.zone, "payload": terms.payload,
+        "catch_up": terms.catch_up, "limit": terms.limit, "tenant": terms.tenant,
+        "queue": terms.queue, "priority": terms.priority, "slot_as": terms.slot_as,
+        "edited": sorted(row.edited), "enabled": row.enabled, "paused": row.paused,
+        "paused_by": row.paused_by, "next_at": row.next_at, "last_slot": row.last_slot,
+        "last_job": row.last_job, "fired": row.fired, "dropped": row.dropped, "app": row.app,
+        "release": row.release, "declared_at": row.declared_at,
+    }  # fmt: skip
+
+
+def when(row: Schedule) -> str:
+    """`30 2 * * * Europe/Berlin`, `every 5m`."""
+    terms = row.terms
+    return f"every {exact(terms.every)}" if terms.every else f"{terms.cron} {terms.zone}"
+
+
+def state(row: Schedule) -> str:
+    """One word."""
+    if not row.enabled:
+        return "removed"
+    return "paused" if row.paused else "active"
+
+
+def _edited(engine: Tenure, name: str, changes: dict[str, Any]) -> Schedule:
+    change: Callable[..., Schedule] = engine.schedules.edit
+    if not changes:
+        return engine.schedules.reset(name, actor())
+    return change(name, actor(), **changes)
+
+
+def _whole(every: timedelta) -> int:
+    if every.total_seconds() % 1:
+        raise OptionError("--every takes whole seconds")
+    return int(every.total_seconds())
+
+
+def _say(row: Schedule, as_json: bool) -> None:
+    if as_json:
+        show_json(shape(row))
+        return
+    facts = {**shape(row), "edited": ", ".join(sorted(row.edited))}
+    show_facts(facts.items())

@@ -1,0 +1,94 @@
+"""Schedules as they go in and out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ConfigDict, Field, field_validator
+
+from tenure.api.kit.shapes.shape import Input, Moment, Shape, a_number
+from tenure.features.schedules import CatchUp, Schedule
+from tenure.features.schedules.terms import MOST_SLOTS, Edit
+
+A_YEAR = 366 * 86_400
+
+
+class ScheduleShape(Shape):
+    """When which job is enqueued, and how far that is. `every` is in seconds."""
+
+    name: str
+    kind: str
+    cron: str | None
+    every: int | None
+    zone: str
+    payload: dict[str, Any]
+    catch_up: str
+    limit: int
+    queue: str
+    priority: int
+    tenant: str
+    enabled: bool = Field(description="False where the code no longer declares it.")
+    paused: bool
+    paused_by: str | None
+    edited: list[str] = Field(description="What operators have changed.")
+    next_at: Moment | None
+    last_slot: Moment | None
+    last_job_id: str | None
+    fired: int
+    dropped: int
+
+
+class SchedulesShape(Shape):
+    """All of them, by name."""
+
+    items: list[ScheduleShape]
+
+
+class EditInput(Input):
+    """What is to change; the rest stays. `cron` and `every` replace each other."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"cron": "30 2 * * *", "zone": "Europe/Berlin"}]}
+    )
+
+    cron: str | None = Field(default=None, min_length=1, max_length=200)
+    every: int | None = Field(default=None, ge=1, le=A_YEAR)
+    zone: str | None = Field(default=None, min_length=1, max_length=100)
+    payload: dict[str, Any] | None = None
+    catch_up: CatchUp | None = None
+    limit: int | None = Field(default=None, ge=1, le=MOST_SLOTS)
+
+    _numbers = field_validator("every", "limit", mode="before")(a_number)
+
+    def changes(self) -> Edit:
+        """What was given."""
+        given: Any = self.model_dump(exclude_none=True)
+        edit: Edit = given
+        return edit
+
+
+def schedule_shape(row: Schedule) -> ScheduleShape:
+    """As it is now."""
+    terms = row.terms
+    return ScheduleShape(
+        name=row.name,
+        kind=terms.kind,
+        cron=terms.cron,
+        every=terms.every,
+        zone=terms.zone,
+        payload=terms.payload,
+        catch_up=str(terms.catch_up),
+        limit=terms.limit,
+        queue=terms.queue,
+        priority=terms.priority,
+        tenant=terms.tenant,
+        enabled=row.enabled,
+        paused=row.paused,
+        paused_by=row.paused_by,
+        edited=sorted(row.edited),
+        next_at=row.next_at if row.active else None,
+        last_slot=row.last_slot,
+        last_job_id=row.last_job,
+        fired=row.fired,
+        dropped=row.dropped,
+    )

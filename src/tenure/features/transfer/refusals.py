@@ -1,0 +1,83 @@
+"""What must be so before anything is moved. Each refusal says what to do."""
+
+from __future__ import annotations
+
+from tenure.core.errors import TransferRefused
+from tenure.features.transfer.end import End
+from tenure.operations.insight import WORKER_SILENT_SECONDS, WORKERS
+from tenure.stores.sql import closed_database as closing
+from tenure.stores.sql.statement import Statement
+
+MICROS = 1_000_000
+SHOWN = 5
+
+
+def check_schemas(source: End, target: End, *, complete: bool) -> None:
+    """Both must be at this code's version: what it does not know it cannot move. A target that is
+    behind is brought up to it where it is empty, unless it should be `complete` already.
+    """
+    for end, name in ((source, "source"), (target, "target")):
+        have, known = end.version, end.migrations.latest
+        if have > known:
+            raise TransferRefused(
+                f"the schema of the {name} is at version {have}, newer than this code, which "
+                f"knows {known}: upgrade tenure here, then move"
+            )
+        if have < known and (complete or end is source):
+            raise TransferRefused(
+                f"the schema of the {name} is at version {have} and this code needs {known}; "
+                f"run: tenure migrate --database {end.place}"
+            )
+
+
+def check_marks(source: End, target: End, filling: str) -> None:
+    """Whose half-filled target this is, and whether the source has been moved before."""
+    away, into = source.mark, target.mark
+    if into is not None and into != filling:
+        raise TransferRefused(
+            "the target was moved away itself; it may not be filled again"
+            if into.startswith(closing.MOVED)
+            else "the target holds a part of another database, whose move was stopped: finish that "
+            "one, or drop the target and create it anew"
+        )
+    if away is not None and not (away.startswith(closing.MOVED) and into == filling):
+        raise TransferRefused(
+            f"the source was {away} already; to use it again: tenure move --reopen URL"
+            if away.startswith(closing.MOVED)
+            else "the source holds only a part of another database: finish that move first"
+        )
+
+
+def check_empty(target: End) -> None:
+    """What is there is somebody's."""
+    if found := target.counts():
+        told = ", ".join(f"{name} {count:,}" for name, count in found.items())
+        raise TransferRefused(
+            f"the target is not empty ({told}); name an empty database, or add to what is there "
+            "with --into-existing"
+        )
+
+
+def check_workers(source: End) -> None:
+    """Raise where somebody works on the source."""
+    if alive := workers_alive(source):
+        raise refused_for(alive)
+
+
+def workers_alive(source: End) -> list[str]:
+    """The workers that have been heard of within the last minute, as the source tells them."""
+    database, connection = source.database, source.connection
+    now = database.execute(connection, Statement("store_now"))[0][0]
+    values = {"collection": WORKERS, "after": "", "limit": 10_000}
+    found = database.execute(connection, Statement("list_records", values))
+    return [str(row[1]) for row in found if now - row[4] < WORKER_SILENT_SECONDS * MICROS]
+
+
+def refused_for(alive: list[str]) -> TransferRefused:
+    """How to stop them."""
+    more = f" and {len(alive) - SHOWN} more" if len(alive) > SHOWN else ""
+    return TransferRefused(
+        f"{len(alive)} at work on the source: {', '.join(alive[:SHOWN])}{more}. Stop them with "
+        "SIGTERM (they end or release what they run); one that was killed counts as alive for a "
+        "minute. Or wait for them: --wait 2m"
+    )

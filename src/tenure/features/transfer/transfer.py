@@ -1,0 +1,189 @@
+"""The steps of a transfer: hold the source still, fill, verify, close the one, open the other.
+
+Killed anywhere, the same call goes on: rows that are there already are compared, not doubled.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from tenure.core.errors import TransferRefused
+from tenure.features.transfer import refusals
+from tenure.features.transfer.copy import Copy
+from tenure.features.transfer.end import End, check_apart
+from tenure.features.transfer.report import Report, TableReport
+from tenure.features.transfer.verify import verify
+from tenure.stores.sql import closed_database as closing
+from tenure.stores.sql.tables import known_tables
+
+Watch = Callable[[str, int], None]
+LOOK_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """`into_existing`: the target has rows of its own, that stay. `leave_open`: the source may be
+    used on, as after a rehearsal. `wait_seconds`: for the workers of the source to end.
+    """
+
+    into_existing: bool = False
+    leave_open: bool = False
+    wait_seconds: float = 0.0
+
+
+class Transfer:
+    """From one open end to another. `watch` is told of a phase and of rows done since the last."""
+
+    def __init__(
+        self, source: End, target: End, options: Options, watch: Watch = lambda phase, rows: None
+    ) -> None:
+        self.source = source
+        self.target = target
+        self.options = options
+        self.watch = watch
+        self._filling = f"{closing.FILLING}{_short(source.place)}"
+
+    @property
+    def merging(self) -> bool:
+        """The target's own rows stay. One that a stopped move left half-filled has none."""
+        return self.options.into_existing and self.target.mark is None
+
+    @property
+    def _full(self) -> bool:
+        """The target may have rows, so its schema is its owner's business."""
+        return self.options.into_existing and self.target.version > 0
+
+    def look(self) -> Report:
+        """What would be moved; an error where nothing would. Changes nothing."""
+        self._check()
+        refusals.check_workers(self.source)
+        return self._report(dry_run=True)
+
+    def run(self) -> Report:
+        """All of it."""
+        self._check()
+        with self._still():
+            report = self._report()
+            self._prepare()
+            with self.target.writing() if self.merging else nullcontext():
+                self.copy(report)
+                self.verify(report)
+            self._close_source(report)
+        self._open_target()
+        return report
+
+    def verify_only(self) -> Report:
+        """Compare two databases that nobody writes to."""
+        refusals.check_schemas(self.source, self.target, complete=True)
+        report = self._report()
+        self.verify(report)
+        return report
+
+    def copy(self, report: Report) -> None:
+        """Table after table."""
+        started = time.monotonic()
+        copy = Copy(
+            source=self.source,
+            target=self.target,
+            merging=self.merging,
+            watch=lambda rows: self.watch("move", rows),
+        )
+        for table, told in zip(known_tables(), report.tables, strict=True):
+            copy.table(table, told)
+        report.move_seconds = time.monotonic() - started
+
+    def verify(self, report: Report) -> None:
+        """Both sides read again."""
+        started = time.monotonic()
+        found = verify(
+            self.source,
+            self.target,
+            merged=self.merging,
+            watch=lambda rows: self.watch("verify", rows),
+        )
+        for table in report.tables:
+            table.checksum = found[table.table]
+        report.verified = True
+        report.verify_seconds = time.monotonic() - started
+
+    def _check(self) -> None:
+        check_apart(self.source, self.target)
+        refusals.check_schemas(self.source, self.target, complete=self._full)
+        refusals.check_marks(self.source, self.target, self._filling)
+        if self.target.mark is None and not self.merging:
+            refusals.check_empty(self.target)
+
+    @contextmanager
+    def _still(self) -> Iterator[None]:
+        """The source is held, and no worker is at work there: looked at while it is held."""
+        deadline = time.monotonic() + self.options.wait_seconds
+        while True:
+            with self.source.held():
+                alive = refusals.workers_alive(self.source)
+                if not alive:
+                    yield
+                    return
+            if time.monotonic() >= deadline:
+                raise refusals.refused_for(alive)
+            time.sleep(min(LOOK_SECONDS, max(0.0, deadline - time.monotonic())))
+
+    def _prepare(self) -> None:
+        """The target's schema, its mark, and its counters behind the source's."""
+        target = self.target
+        target.migrations.apply()
+        if not self.merging and target.mark is None:
+            closing.put_mark(target.database, target.connection, self._filling)
+        for table in known_tables():
+            if table.counted:
+                last = self.source.ways.last_id(self.source.connection, table)
+                target.ways.raise_id(target.connection, table, last)
+
+    def _close_source(self, report: Report) -> None:
+        """Before the target is opened: at no moment are both in use."""
+        if self.options.leave_open:
+            return
+        source = self.source
+        closing.shut(source.database, source.connection)
+        mark = f"{closing.MOVED}{self.target.place}"
+        closing.put_mark(source.database, source.connection, mark)
+        report.source_closed = True
+
+    def _open_target(self) -> None:
+        target = self.target
+        target.ways.refresh(target.connection, known_tables())
+        closing.remove_mark(target.database, target.connection)
+
+    def _report(self, *, dry_run: bool = False) -> Report:
+        source = self.source
+        counted = [table for table in known_tables() if table.counted]
+        return Report(
+            source=source.place,
+            target=self.target.place,
+            tables=[TableReport(table=t.name, rows=source.count(t)) for t in known_tables()],
+            dry_run=dry_run,
+            resumed=self.target.mark is not None,
+            last_ids={t.name: source.ways.last_id(source.connection, t) for t in counted},
+        )
+
+
+def reopen(end: End) -> None:
+    """Take back that a database was moved away: it may be used again."""
+    mark = end.mark
+    if mark is None:
+        raise TransferRefused(f"{end.place} is not closed")
+    if not mark.startswith(closing.MOVED):
+        raise TransferRefused(
+            f"{end.place} holds a part of another database: run the same tenure move again to "
+            "finish it, or drop it"
+        )
+    closing.unshut(end.database, end.connection)
+    closing.remove_mark(end.database, end.connection)
+
+
+def _short(place: str) -> str:
+    """An address of any length as a few letters."""
+    return blake2b(place.encode(), digest_size=16).hexdigest()

@@ -1,0 +1,151 @@
+"""`job.settle()`: the handler's rows, follow-up jobs and the job's end, together or not at all.
+
+The fenced statement is the last one before COMMIT, so a slow block keeps nobody else's row.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import Token
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from tenure.core.errors import CommitUnknown, LeaseLost, SettledTwice
+from tenure.core.outcome import Done, Ending, Outcome
+from tenure.core.rules.settlement import Settlement, decide
+from tenure.jobs.blocking import check_off_loop
+from tenure.jobs.codec import encode
+from tenure.jobs.transaction import AsyncOpenTransaction, OpenTransaction, OwnThread, open_here
+from tenure.stores.contract import Report
+
+if TYPE_CHECKING:
+    from tenure.jobs.running_job import RunningJob
+
+
+class Settling:
+    """One use of `job.settle()`, as a plain or an async context manager."""
+
+    def __init__(self, job: RunningJob, outcome: Outcome | None, result: Any, tx: Any) -> None:
+        self._job = job
+        self._settlement = _settlement(job, outcome, result)
+        self._given = getattr(tx, "inner", tx)
+        self._awaited = self._given is not None and job.app.store.is_async(self._given)
+        self._block = self._steps()
+        self._thread: OwnThread | None = None
+        self._token: Token[object | None] | None = None
+        self._tell: Callable[[], None] = lambda: None
+
+    def __enter__(self) -> OpenTransaction:
+        check_off_loop("with job.settle()", "async with job.settle()")
+        inner = self._block.__enter__()
+        self._token = open_here.set(inner)
+        opened = OpenTransaction(self._job.app, inner)
+        self._tell = opened.tell
+        return opened
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._unmark()
+        self._block.__exit__(kind, error, trace)
+
+    async def __aenter__(self) -> AsyncOpenTransaction:
+        if self._awaited:
+            self._check_first()
+            inner = self._given
+        else:
+            self._thread = OwnThread()
+            inner = await self._begin(self._thread)
+        self._token = open_here.set(inner)
+        opened = AsyncOpenTransaction(self._job.app, inner, self._thread)
+        self._tell = opened.tell
+        return opened
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._unmark()
+        if self._thread is not None:
+            try:
+                await self._thread.call(self._block.__exit__, kind, error, trace)
+            finally:
+                self._thread.end()
+        elif error is None:
+            jobs = self._job.app.store.jobs
+            await asyncio.to_thread(jobs.report, self._news())
+            self._require(await jobs.settle_async([self._settlement], self._given))
+            self._done()
+
+    async def _begin(self, thread: OwnThread) -> Any:
+        try:
+            return await thread.call(self._block.__enter__)
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError):  # it may begin yet, and must not stay
+                thread.leave(self._block.__exit__, type(error), error, None)
+            thread.end()
+            raise
+
+    @contextmanager
+    def _steps(self) -> Iterator[Any]:
+        """Begin, the caller's block, the fenced settlement, COMMIT."""
+        self._check_first()
+        store = self._job.app.store
+        try:
+            with store.transaction() if self._given is None else store.adopt(self._given) as inner:
+                yield inner
+                store.jobs.report(self._news(), tx=inner)
+                self._require(store.jobs.settle([self._settlement], tx=inner))
+        except CommitUnknown:
+            if not self._committed():
+                raise
+        self._done()
+
+    def _news(self) -> list[Report]:
+        """After the settlement nobody may speak for the job, so what is left is said now."""
+        news = self._job.take_news()
+        return [] if news is None else [news]
+
+    def _check_first(self) -> None:
+        if self._job.settled or self._job.joined:
+            raise SettledTwice(self._job.id)
+
+    def _require(self, applied: frozenset[str]) -> None:
+        if self._job.id not in applied:
+            self._job.stop_reason = "lost"
+            raise LeaseLost(self._job.id, self._job.fence)
+
+    def _done(self) -> None:
+        """In a joined transaction the commit is still to come, so the worker looks afterwards."""
+        self._job.has_settled(self._settlement, joined=self._given is not None)
+        if self._given is None:
+            self._tell()
+
+    def _committed(self) -> bool:
+        """The connection broke at COMMIT: the row tells whether it went through."""
+        row = self._job.app.store.jobs.get(self._job.id)
+        return (
+            row is not None
+            and row.fence == self._job.fence
+            and row.lease_until is None
+            and row.state is self._settlement.state
+        )
+
+    def _unmark(self) -> None:
+        if self._token is not None:
+            open_here.reset(self._token)
+
+
+def _settlement(job: RunningJob, outcome: Outcome | None, result: Any) -> Settlement:
+    limit = job.app.settings.payload_limit_bytes
+    text = None if result is None else encode(result, limit, "result")
+    ending: Ending = Done(text) if outcome is None else outcome
+    return decide(job.claimed, ending, job.app.policy(job.kind), random.random)

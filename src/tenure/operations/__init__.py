@@ -1,0 +1,1 @@
+"""What operators read and change: jobs, queues, limits, tenants, the audit log."""

@@ -1,0 +1,81 @@
+"""Who did what to what belongs to no single job: a durable line each, newest first.
+
+A move of a single job stands in that job's own history, with its actor.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from tenure.core.page import Page
+from tenure.core.signals import Signals
+from tenure.core.timing.clock import from_micros, to_micros
+from tenure.stores.contract import Capability, Store
+from tenure.stores.contract.parts import Record
+
+AUDIT = "audit"
+KEPT = timedelta(days=400)
+REMOVED_AT_ONCE = 50
+LAST = 10**17
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditLine:
+    """One action: when, who, what, on what, and what else is to be known."""
+
+    at: datetime
+    actor: str
+    action: str
+    target: str
+    facts: Mapping[str, Any]
+
+
+class Audit:
+    """Lines are kept for 400 days; each new one takes some old ones away."""
+
+    def __init__(self, store: Store, signals: Signals) -> None:
+        self._store = store
+        self._signals = signals
+        self._lock = threading.Lock()
+        self._last = from_micros(0)
+
+    def note(self, actor: str, action: str, target: str, *, tx: Any = None, **facts: Any) -> None:
+        """Write a line, with `tx` as part of the action itself; `action` is like `queue.paused`."""
+        self._signals.emit("audit.noted", actor=actor, action=action, target=target, facts=facts)
+        if Capability.RECORDS not in self._store.capabilities:
+            return
+        now = self._moment()
+        data = {"actor": actor, "action": action, "target": target, "facts": facts}
+        name = f"{_position(now)}-{secrets.token_hex(4)}"
+        self._store.records.put(Record(collection=AUDIT, name=name, data=data), tx)
+        for old in self._store.records.list(AUDIT, _position(now - KEPT), REMOVED_AT_ONCE):
+            self._store.records.remove(AUDIT, old.name, tx)
+
+    def _moment(self) -> datetime:
+        """By the store's clock, which may tick in milliseconds: what comes later is later."""
+        now = self._store.now()
+        with self._lock:
+            self._last = max(now, self._last + timedelta(microseconds=1))
+            return self._last
+
+    def page(self, *, limit: int = 50, after: str | None = None) -> Page[AuditLine]:
+        """Newest first; `after` is what `next` of another page said."""
+        found = self._store.records.list(AUDIT, after or "", limit + 1)
+        shown = found[:limit]
+        more = shown[-1].name if len(found) > limit else None
+        return Page([_line(record) for record in shown], more)
+
+
+def _position(moment: datetime) -> str:
+    """Records are listed by name: a later moment has an earlier one."""
+    return f"{LAST - to_micros(moment):017d}"
+
+
+def _line(record: Record) -> AuditLine:
+    micros = LAST - int(record.name.partition("-")[0])
+    return AuditLine(at=from_micros(micros), **record.data)

@@ -1,0 +1,234 @@
+"""The read side: pages, histories, depths, workers. What api, dashboard and cli read through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from tenure.core.filter import JobFilter
+from tenure.core.job import DEAD_LETTERS, Job, State
+from tenure.core.page import MAX_PAGE, Page
+from tenure.core.rules.order import Hold
+from tenure.core.rules.shard import Shard
+from tenure.core.rules.why import Facts, Why, why
+from tenure.operations.tenants import Tenants
+from tenure.stores.contract import Attempt, LogLine, Store
+from tenure.stores.contract.parts import Depth, Load, Record, every
+
+WORKERS = "workers"
+WORKER_SILENT_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueView:
+    """A queue at a glance."""
+
+    name: str
+    queued: int
+    running: int
+    oldest_run_at: datetime | None
+    paused: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerView:
+    """A worker process that has been heard of lately."""
+
+    id: str
+    host: str
+    pid: int
+    kinds: tuple[str, ...]
+    queues: Mapping[str, int]
+    running: int
+    started_at: str
+    seen_at: datetime
+    silent_seconds: float
+    listening: bool = False
+    shard: Shard | None = None
+    app: str = ""
+    release: str = ""
+    queue_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def alive(self) -> bool:
+        """Heard of within the last minute."""
+        return self.silent_seconds < WORKER_SILENT_SECONDS
+
+    def serves(self, tenant: str) -> bool:
+        """Whether it takes this tenant's jobs."""
+        return self.shard is None or self.shard.has(tenant)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What stands around all jobs at a moment of the store's clock."""
+
+    now: datetime
+    alive: Sequence[WorkerView]
+    paused_by: Mapping[str, str]
+    caps: Mapping[str, int]
+
+    def later(self, seconds: float) -> Around:
+        """The same, taken to be true still."""
+        return replace(self, now=self.now + timedelta(seconds=seconds))
+
+
+class Insight:
+    """Questions about the whole, answered from the store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def page(
+        self, where: JobFilter | None = None, *, limit: int = 50, after: str | None = None
+    ) -> Page[Job]:
+        """Jobs, newest first, without payloads."""
+        return self._store.jobs.page(where or JobFilter(), limit, after)
+
+    def stream(self, where: JobFilter | None = None) -> Iterator[Job]:
+        """All that match, page by page."""
+        after: str | None = None
+        while True:
+            page = self.page(where, limit=MAX_PAGE, after=after)
+            yield from page.rows
+            after = page.next
+            if after is None:
+                return
+
+    def counts(self, where: JobFilter | None = None) -> Mapping[State, int]:
+        """How many jobs are in each state."""
+        return self._store.jobs.count(where or JobFilter())
+
+    def dead_letters(self, *, limit: int = 50, after: str | None = None) -> Page[Job]:
+        """Failed and dead jobs, newest first."""
+        return self.page(JobFilter(states=DEAD_LETTERS), limit=limit, after=after)
+
+    def history(self, job: Job) -> list[Attempt]:
+        """Every run and move, oldest first. A success is told by the job's own row."""
+        told = list(self._store.jobs.history(job.id))
+        if job.state is State.SUCCEEDED and job.finished_at is not None:
+            told.append(
+                Attempt(
+                    fence=job.fence,
+                    attempt=job.attempt,
+                    entry="succeeded",
+                    worker=job.lease_owner,
+                    started_at=job.started_at,
+                    finished_at=job.finished_at,
+                )
+            )
+        return told
+
+    def logs(self, job_id: str, limit: int = 500, after: str | None = None) -> Sequence[LogLine]:
+        """What its handlers said, oldest first; `after` is the id of the last line seen."""
+        return self._store.jobs.logs(job_id, limit, after)
+
+    def depths(self) -> Sequence[Depth]:
+        """Open jobs by queue, kind and state."""
+        return self._store.queues.depths()
+
+    def loads(self) -> Sequence[Load]:
+        """Open jobs by queue, counted no further than a bound: cheap enough to ask often."""
+        return self._store.queues.loads()
+
+    def queues(self, depths: Sequence[Depth] | None = None) -> list[QueueView]:
+        """Every queue with open jobs or a pause; `depths` as somebody has counted them."""
+        depths = self.depths() if depths is None else depths
+        paused = {queue.name: queue.paused for queue in self._store.queues.list()}
+        names = sorted({depth.queue for depth in depths} | set(paused))
+        return [_queue(name, depths, paused.get(name, False)) for name in names]
+
+    def workers(self) -> list[WorkerView]:
+        """Worker processes, the silent ones marked."""
+        return self._workers(self._store.now())
+
+    def orphans(self) -> list[Depth]:
+        """What is queued where no live worker takes that kind from that queue."""
+        taken = {
+            (queue, kind)
+            for worker in self.workers()
+            if worker.alive
+            for queue in worker.queues
+            for kind in worker.kinds
+        }
+        waiting = (depth for depth in self.depths() if depth.state is State.QUEUED)
+        return [depth for depth in waiting if (depth.queue, depth.kind) not in taken]
+
+    def around(self) -> Around:
+        """For those who ask of many jobs within a moment."""
+        now = self._store.now()
+        queues = self._store.queues.list()
+        return Around(
+            now=now,
+            alive=[worker for worker in self._workers(now) if worker.alive],
+            paused_by={queue.name: queue.by or "somebody" for queue in queues if queue.paused},
+            caps=Tenants(self._store).caps(),
+        )
+
+    def why(self, job: Job, around: Around | None = None) -> Why:
+        """The one reason why it is not running. Only a due job needs more than its row."""
+        if job.state.final and job.finished_at is not None:
+            return why(job, Facts(now=job.finished_at))
+        now = around.now if around else self._store.now()
+        held = job.hold & ~Hold.LIMIT
+        if job.state is not State.QUEUED or held or job.run_at > now:
+            head = self._store.queues.head(job) if job.hold & Hold.ORDER else None
+            return why(job, Facts(now=now, head=head))
+        return why(job, self._facts(job, around or self.around()))
+
+    def _workers(self, now: datetime) -> list[WorkerView]:
+        return [_worker(record, now) for record in every(self._store.records, WORKERS)]
+
+    def _facts(self, job: Job, around: Around) -> Facts:
+        """Of a due job: who could take it, and what is before it."""
+        queues, alive = self._store.queues, around.alive
+        able = [one for one in alive if job.queue in one.queues and job.kind in one.kinds]
+        cap = around.caps.get(job.tenant)
+        return Facts(
+            now=around.now,
+            paused_by=around.paused_by.get(job.queue),
+            workers=len(alive),
+            knows_kind=bool(able),
+            serves_tenant=any(one.serves(job.tenant) for one in able),
+            ahead=0 if job.hold else queues.ahead(job),
+            cap=cap,
+            running=0 if cap is None else queues.running(job.tenant),
+        )
+
+    def overdue(self, grace_seconds: float) -> int:
+        """Running jobs whose lease ran out long enough ago that somebody should have noticed."""
+        return self._store.queues.overdue(grace_seconds)
+
+
+def _queue(name: str, depths: Sequence[Depth], paused: bool) -> QueueView:
+    mine = [depth for depth in depths if depth.queue == name]
+    waiting = [depth for depth in mine if depth.state is State.QUEUED]
+    return QueueView(
+        name=name,
+        queued=sum(depth.jobs for depth in waiting),
+        running=sum(depth.jobs for depth in mine if depth.state is State.RUNNING),
+        oldest_run_at=min((depth.oldest_run_at for depth in waiting), default=None),
+        paused=paused,
+    )
+
+
+def _worker(record: Record, now: datetime) -> WorkerView:
+    seen = record.updated_at or now
+    return WorkerView(
+        id=record.name,
+        host=record.data["host"],
+        pid=record.data["pid"],
+        kinds=tuple(record.data["kinds"]),
+        queues=record.data["queues"],
+        running=record.data["running"],
+        started_at=record.data["started_at"],
+        seen_at=seen,
+        silent_seconds=(now - seen).total_seconds(),
+        listening=record.data.get("listening", False),
+        shard=Shard(*shard) if (shard := record.data.get("shard")) else None,
+        app=record.data.get("app", ""),
+        release=record.data.get("release", ""),
+        queue_options=record.data.get("queue_options", {}),
+    )

@@ -1,0 +1,130 @@
+"""What people do to jobs: cancel, retry, replay, purge, pause. Never to all by accident."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from tenure.core.errors import FilterRequired, JobNotFound, MoveRefused
+from tenure.core.filter import JobFilter, summary
+from tenure.core.job import DEAD_LETTERS, Job
+from tenure.core.scope import EVERYTHING, Scope
+from tenure.core.signals import Signals
+from tenure.jobs.options import check_name
+from tenure.operations.audit import Audit
+from tenure.stores.contract import Change, Changed, Move, Store
+
+REFUSALS_SHOWN = 100
+Watcher = Callable[[Changed], None]
+
+ADVICE = {
+    Move.RETRY: "a running job is left alone, a succeeded one is not run again, and a key that "
+    "another open job holds stays with that one",
+    Move.CANCEL: "it has already ended",
+    Move.REPRIORITISE: "only a waiting job has a place in the queue",
+}
+
+
+class Operator:
+    """Moves over many jobs, in bounded chunks, each leaving a line in the jobs' histories."""
+
+    def __init__(self, store: Store, signals: Signals) -> None:
+        self._store = store
+        self._signals = signals
+        self.audit = Audit(store, signals)
+
+    def move(self, job_id: str, change: Change, scope: Scope = EVERYTHING) -> Job:
+        """One job of the scope; MoveRefused where its state does not allow it."""
+        before = self._store.jobs.get(job_id)
+        mine = scope.narrow(JobFilter(ids=(job_id,)))
+        if before is None or mine is None or not scope.has(before):
+            raise JobNotFound(job_id)
+        done = self._store.jobs.change(mine, change)
+        if not done.changed:
+            raise MoveRefused(job_id, change.move, before.state, ADVICE[change.move])
+        self._signals.emit("jobs.moved", move=change.move, actor=change.actor, jobs=1)
+        if change.move is Move.CANCEL:
+            self._store.wakes.endings.announce([job_id])
+        return self._store.jobs.get(job_id) or before
+
+    def move_all(
+        self, where: JobFilter, change: Change, *, watch: Watcher | None = None
+    ) -> Changed:
+        """Every job that matches, chunk by chunk; `watch` sees the total grow."""
+        if where.empty:
+            raise FilterRequired(change.move)
+        total, after = Changed(), None
+        while True:
+            part = self._store.jobs.change(where, change, after)
+            total = _sum(total, part)
+            if watch is not None:
+                watch(total)
+            after = part.next
+            if after is None:
+                break
+        self._signals.emit("jobs.moved", move=change.move, actor=change.actor, jobs=total.changed)
+        self.audit.note(change.actor, f"jobs.{change.move}", summary(where), jobs=total.changed)
+        return total
+
+    def replay(
+        self, where: JobFilter, *, actor: str = "operator", watch: Watcher | None = None
+    ) -> Changed:
+        """Failed and dead jobs that match start anew. `preview` says how many that will be."""
+        if where.empty:
+            raise FilterRequired("replay")
+        return self.move_all(dead_letters(where), Change(move=Move.RETRY, actor=actor), watch=watch)
+
+    def preview(self, where: JobFilter) -> int:
+        """How many jobs match now."""
+        return sum(self._store.jobs.count(where).values())
+
+    def purge(
+        self,
+        where: JobFilter,
+        before: datetime,
+        *,
+        actor: str = "operator",
+        watch: Callable[[int], None] | None = None,
+    ) -> int:
+        """Remove finished jobs older than `before`; failed and dead ones only where named."""
+        total, after = 0, None
+        while True:
+            part = self._store.jobs.purge(where, before, after=after)
+            total += part.removed
+            if watch is not None:
+                watch(total)
+            after = part.next
+            if after is None:
+                break
+        self._signals.emit("jobs.purged", jobs=total)
+        self.audit.note(actor, "jobs.purge", summary(where), jobs=total, before=before.isoformat())
+        return total
+
+    def pause(self, queue: str, actor: str = "operator") -> None:
+        """No worker starts a job of this queue until it is resumed."""
+        check_name("queue", queue)
+        self._store.queues.pause(queue, actor)
+        self._signals.emit("queue.paused", queue=queue, actor=actor)
+        self.audit.note(actor, "queue.paused", queue)
+
+    def resume(self, queue: str, actor: str = "operator") -> None:
+        """Go on."""
+        check_name("queue", queue)
+        self._store.queues.resume(queue, actor)
+        self._signals.emit("queue.resumed", queue=queue, actor=actor)
+        self.audit.note(actor, "queue.resumed", queue)
+
+
+def dead_letters(where: JobFilter) -> JobFilter:
+    """The filter over failed and dead jobs, unless it names states itself."""
+    return where if where.states is not None else replace(where, states=DEAD_LETTERS)
+
+
+def _sum(total: Changed, part: Changed) -> Changed:
+    refused = [*total.refused, *part.refused][:REFUSALS_SHOWN]
+    return Changed(
+        matched=total.matched + part.matched,
+        changed=total.changed + part.changed,
+        refused=refused,
+    )

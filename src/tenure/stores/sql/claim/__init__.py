@@ -1,0 +1,1 @@
+"""Claiming on a SQL database: lanes, sweeps, limits, lost leases."""

@@ -1,0 +1,64 @@
+"""What a claim may still take: the free slots of each queue, the room of each capped tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from tenure.core.rules.limits import SEPARATOR
+from tenure.stores.contract import ClaimRequest
+from tenure.stores.sql.statement import Batch, Plan, Statement
+
+TENANTS_GATE = f"{SEPARATOR}tenants"
+
+
+class Free:
+    """Goes down as jobs are taken."""
+
+    def __init__(self, slots: Mapping[str, int], tenants: Mapping[str, int]) -> None:
+        self.slots = {queue: count for queue, count in slots.items() if count > 0}
+        self.tenants = dict(tenants)
+
+    def __bool__(self) -> bool:
+        return bool(self.slots)
+
+    @property
+    def total(self) -> int:
+        """All free slots."""
+        return sum(self.slots.values())
+
+    def of(self, queues: Iterable[str]) -> int:
+        """The free slots of these queues."""
+        return sum(self.slots.get(queue, 0) for queue in set(queues))
+
+    def has(self, tenant: str) -> bool:
+        """Whether this tenant may have one more running."""
+        return self.tenants.get(tenant, 1) > 0
+
+    def take(self, queue: str, tenant: str, wanted: int) -> int:
+        """As many of them as there is room for; they count from here on."""
+        number = min(wanted, self.slots.get(queue, 0), self.tenants.get(tenant, wanted))
+        self.give_back(queue, tenant, -max(0, number))
+        return max(0, number)
+
+    def give_back(self, queue: str, tenant: str, number: int = 1) -> None:
+        """So many were not there, or may not run."""
+        left = self.slots.pop(queue, 0) + number
+        if left > 0:
+            self.slots[queue] = left
+        if tenant in self.tenants:
+            self.tenants[tenant] += number
+
+
+def free_for(request: ClaimRequest, slots: Mapping[str, int]) -> Plan[Free]:
+    """The slots, and what capped tenants have left; until the commit nobody else counts them."""
+    caps = request.limits.tenants
+    if not caps or not slots:
+        return Free(slots, {})
+    gates = {"gates": [TENANTS_GATE]}
+    if not (yield Statement("lock_gates", gates)):
+        yield Statement("add_gates", batch=Batch(("gate", "tokens"), [(TENANTS_GATE, 0.0)]))
+        yield Statement("lock_gates", gates)
+    running: dict[str, int] = dict(
+        (yield Statement("running_of_tenants", {"tenants": sorted(caps)}))
+    )
+    return Free(slots, {tenant: cap - running.get(tenant, 0) for tenant, cap in caps.items()})

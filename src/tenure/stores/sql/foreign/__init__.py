@@ -1,0 +1,1 @@
+"""The caller's own transaction: run a plan in it, and learn of its commit."""

@@ -1,0 +1,76 @@
+"""When the caller's own transaction has committed: the hooks of SQLAlchemy and Django.
+
+A raw connection has none: its jobs wait for the next poll, or are told of inside the transaction.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tenure.stores.sql.foreign.transaction import committed_at_once, library
+from tenure.wakeups.due_jobs import Due, Wakes
+
+WAITING = "tenure_due"
+_installing = threading.Lock()
+
+
+def when_committed(tx: Any, wakes: Wakes, due: Due) -> None:
+    """Tell `wakes` of `due` after the commit and never after a rollback, where we can know it."""
+    match library(tx):
+        case "django" if hasattr(tx, "on_commit"):
+            if tx.in_atomic_block or tx.get_autocommit():
+                tx.on_commit(lambda: wakes.tell(due), robust=True)
+        case "sqlalchemy":
+            _on_sqlalchemy(_sync_connection(tx), wakes, due)
+        case _:
+            if committed_at_once(tx):
+                wakes.tell(due)
+
+
+def _sync_connection(tx: Any) -> Any:
+    """The plain connection in a session, or in an async connection or session."""
+    plain = getattr(tx, "sync_session", None) or getattr(tx, "sync_connection", None) or tx
+    return plain if hasattr(plain, "exec_driver_sql") else plain.connection()
+
+
+def _on_sqlalchemy(connection: Any, wakes: Wakes, due: Due) -> None:
+    pooled = connection.connection
+    if committed_at_once(pooled.dbapi_connection):
+        wakes.tell(due)
+        return
+    _install(connection.dialect)
+    waiting = pooled.info.setdefault(WAITING, {})
+    waiting[wakes] = waiting.get(wakes, Due()).with_more(due)
+
+
+def _install(dialect: Any) -> None:
+    """Around the dialect's own commit: SQLAlchemy's event of that name comes before it, and a
+    worker that looks too early finds nothing.
+    """
+    with _installing:
+        if not getattr(dialect.do_commit, WAITING, False):
+            dialect.do_commit = _then(dialect.do_commit, _tell)
+            dialect.do_rollback = _then(dialect.do_rollback, _waiting)
+
+
+def _then(end: Callable[[Any], None], after: Callable[[Any], object]) -> Callable[[Any], None]:
+    def ended(dbapi_connection: Any) -> None:
+        end(dbapi_connection)
+        after(dbapi_connection)
+
+    setattr(ended, WAITING, True)
+    return ended
+
+
+def _tell(dbapi_connection: Any) -> None:
+    for wakes, due in _waiting(dbapi_connection).items():
+        wakes.tell(due)
+
+
+def _waiting(dbapi_connection: Any) -> dict[Wakes, Due]:
+    """Taken away: what was rolled back is told to nobody."""
+    info = getattr(dbapi_connection, "info", None)
+    found: dict[Wakes, Due] = info.pop(WAITING, {}) if isinstance(info, dict) else {}
+    return found

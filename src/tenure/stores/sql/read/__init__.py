@@ -1,0 +1,1 @@
+"""Reading on a SQL database: pages, filters, sizes."""

@@ -1,0 +1,48 @@
+"""Reading a page of jobs, newest first, whatever else the table holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tenure.core.errors import OptionError
+from tenure.core.filter import JobFilter
+from tenure.core.job import Job, State
+from tenure.core.page import Cursor, Page
+from tenure.stores.sql import rows
+from tenure.stores.sql.read.conditions import conditions
+from tenure.stores.sql.statement import Rows, Statement
+
+NEAR = 5_000
+Read = Callable[[Statement], Rows]
+
+
+def read_page(read: Read, where: JobFilter, limit: int, after: str | None) -> Page[Job]:
+    """One row more than asked for tells whether there is a next page."""
+    found = _find(read, where, limit + 1, _position(after))
+    shown = [rows.job(row) for row in found[:limit]]
+    more = Cursor((int(shown[-1].id),)).encode() if len(found) > limit else None
+    return Page(shown, more)
+
+
+def _find(read: Read, where: JobFilter, limit: int, after: int) -> Rows:
+    """By id, backwards. Open jobs are mostly the newest; where the nearest ids do not fill the
+    page, their own indexes are read: else the walk would go over all that has ended.
+    """
+    names, values = conditions(where)
+    values.update(after=after, limit=limit)
+    if not where.states or any(State(state).final for state in where.states):
+        return read(Statement("page_jobs", values, where=names))
+    found = read(Statement("page_jobs", {**values, "near": NEAR}, where=(*names, "near")))
+    if len(found) < limit:
+        found = read(Statement("page_open_jobs", values, where=names))
+    return found
+
+
+def _position(after: str | None) -> int:
+    if after is None:
+        return rows.LAST_ID
+    match Cursor.decode(after).position:
+        case (int() as last,) if 0 < last <= rows.LAST_ID:
+            return last
+        case _:
+            raise OptionError(f"{after!r} is not a cursor of this list")

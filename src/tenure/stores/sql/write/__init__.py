@@ -1,0 +1,1 @@
+"""Writing on a SQL database: add, settle, release, purge."""

@@ -1,1 +1,0 @@
-"""What carries hints between processes, beside the database itself."""

@@ -1,0 +1,1 @@
+"""Hints between processes that jobs are due or have ended."""
