@@ -9,6 +9,7 @@ from tenure.feature.finding import Finding, Level
 from tenure.feature.installed import GROUP, Features
 from tenure.feature.metrics import Counter, Durations, Family, Gauge, Metric, Sort
 from tenure.feature.sentence import Facts, Sentence, Telling
+from tenure.feature.settings import read_settings
 from tenure.feature.sql import FeatureSql
 
 __all__ = [
@@ -32,4 +33,5 @@ __all__ = [
     "Sentence",
     "Sort",
     "Telling",
+    "read_settings",
 ]

@@ -47,9 +47,6 @@ RUNS = (
     _gauge("error_rate", "share of runs that raised or timed out, over five minutes"),
     _gauge("not_found_rate", "share of ended jobs that ended not_found, over five minutes"),
     _gauge("retry_churn", "retries for each ended job, over five minutes"),
-    _histogram("docgen_duration_ms", "time per document, of the kinds in TENURE_DOCGEN_KINDS",
-               "kind"),
-    _counter("docgen_failures_total", "documents that failed, of the same kinds", "reason"),
 )  # fmt: skip
 
 POLLER = (

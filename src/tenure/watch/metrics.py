@@ -54,7 +54,7 @@ class Metrics:
     def __init__(self, app: Tenure, settings: WatchSettings | None = None) -> None:
         settings = settings or WatchSettings()
         self.registry = CollectorRegistry()
-        self.runs = Runs(app.handlers, settings.docgen_kinds)
+        self.runs = Runs(app.handlers)
         self.poller = Poller()
         self.fleet = Fleet(app)
         self._features = app.features

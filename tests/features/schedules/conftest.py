@@ -55,7 +55,7 @@ def nightly(app: Tenure, cron: str = "30 2 * * *", **options: Any) -> None:
 
 def run(app: Tenure, **budget: Any) -> int:
     """One turn of the runner."""
-    return app.runners[0].run(Budget(**budget))
+    return Schedules.of(app).runners[0].run(Budget(**budget))
 
 
 def slots(app: Tenure, kind: str = "nightly") -> list[str]:

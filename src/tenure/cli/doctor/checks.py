@@ -7,17 +7,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic import ValidationError
-
 from tenure.app import Tenure
 from tenure.cli.doctor.space import space
-from tenure.cli.kit import errors
 from tenure.cli.kit.durations import plural, span
 from tenure.cli.kit.engines import sql_store
-from tenure.core.errors import UnsupportedDatabase
+from tenure.core.errors import OptionError, UnsupportedDatabase
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, State
-from tenure.feature import Feature, FeatureError, Finding, Level
+from tenure.feature import Feature, FeatureError, Finding, Level, read_settings
 from tenure.stores.contract import Capability
 from tenure.stores.sql.closed_database import explain, read_mark
 from tenure.stores.sql.migrations import Migrations
@@ -223,11 +220,9 @@ def wrong_settings(feature: Feature) -> Iterator[Finding]:
     """Environment variables that a feature could not read."""
     for settings in feature.settings_classes:
         try:
-            settings()
-        except ValidationError as error:
-            for one in error.errors(include_url=False, include_input=False, include_context=False):
-                name = errors.variable(settings, str(one["loc"][0]) if one["loc"] else "")
-                yield Finding(Level.PROBLEM, feature.name, f"{name}: {one['msg']}", f"set {name}")
+            read_settings(settings)
+        except OptionError as error:
+            yield Finding(Level.PROBLEM, feature.name, str(error), "correct the variable")
 
 
 def dead_letters(engine: Tenure) -> Finding:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import typer
 from pydantic import ValidationError
-from pydantic_settings import BaseSettings
 from typer.exceptions import TyperException
 
 from tenure.access.settings import IdentitySettings
@@ -137,9 +136,3 @@ def _settings(error: ValidationError) -> str:
 def _variable(settings: str, field: str) -> str:
     """A field's name with the prefix of its settings; some have a whole name of their own."""
     return field if field.isupper() else f"{PREFIXES[settings]}{field}".upper()
-
-
-def variable(settings: type[BaseSettings], field: str) -> str:
-    """The same for the settings of a feature."""
-    prefix = settings.model_config.get("env_prefix", "")
-    return field if field.isupper() else f"{prefix}{field}".upper()

@@ -10,6 +10,7 @@ from tenure.core.job import NewJob
 from tenure.core.outcome import check_delay
 from tenure.core.page import Page
 from tenure.core.rules.retry import RetryPolicy
+from tenure.feature import read_settings
 from tenure.features.outbox import publish as publishing
 from tenure.features.outbox import view as viewing
 from tenure.features.outbox.dispatch import NoHandler, dispatch_handler, dispatcher
@@ -17,7 +18,7 @@ from tenure.features.outbox.feature import OutboxFeature
 from tenure.features.outbox.metrics import OutboxMetrics
 from tenure.features.outbox.publish import EventOptions, EventRef
 from tenure.features.outbox.runner import OutboxRunner
-from tenure.features.outbox.settings import OUTBOX_QUEUE, OutboxSettings, from_environment
+from tenure.features.outbox.settings import OUTBOX_QUEUE, OutboxSettings
 from tenure.features.outbox.subscribe import SubscriberOptions, subscribe
 from tenure.features.outbox.subscription import Subscription
 from tenure.features.outbox.subscriptions import Subscriptions
@@ -61,7 +62,7 @@ class Outbox(OutboxFeature):
         super().__init__(app)
         self._app = app
         self._window = window
-        self.settings = settings or from_environment()
+        self.settings = settings or read_settings(OutboxSettings)
         self._subscriptions = Subscriptions(app)
         counts = OutboxMetrics(app, self._subscriptions)
         counts.listen(app.signals)

@@ -28,6 +28,24 @@ def check_schemas(source: End, target: End, *, complete: bool) -> None:
                 f"the schema of the {name} is at version {have} and this code needs {known}; "
                 f"run: tenure migrate --database {end.place}"
             )
+    check_features(source)
+
+
+def check_features(source: End) -> None:
+    """Every feature whose tables the source has must be installed here, in the same version."""
+    if unknown := sorted(set(source.features) - source.schemas.packages.keys()):
+        raise TransferRefused(
+            f"the source has tables of the feature {unknown[0]!r}, which is not installed here: "
+            "install it, then move"
+        )
+    for migrations in source.schemas:
+        have, known = migrations.status(source.connection)[0], migrations.latest
+        if migrations.feature in source.features and have != known:
+            raise TransferRefused(
+                f"the tables of the feature {migrations.feature!r} are at version {have} in the "
+                f"source, and the feature installed here is at {known}; "
+                + ("upgrade it" if have > known else "run: tenure migrate")
+            )
 
 
 def check_marks(source: End, target: End, filling: str) -> None:

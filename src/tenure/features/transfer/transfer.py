@@ -18,7 +18,6 @@ from tenure.features.transfer.end import End, check_apart
 from tenure.features.transfer.report import Report, TableReport
 from tenure.features.transfer.verify import verify
 from tenure.stores.sql import closed_database as closing
-from tenure.stores.sql.tables import known_tables
 
 Watch = Callable[[str, int], None]
 LOOK_SECONDS = 1.0
@@ -92,7 +91,7 @@ class Transfer:
             merging=self.merging,
             watch=lambda rows: self.watch("move", rows),
         )
-        for table, told in zip(known_tables(), report.tables, strict=True):
+        for table, told in zip(self.source.tables, report.tables, strict=True):
             copy.table(table, told)
         report.move_seconds = time.monotonic() - started
 
@@ -134,13 +133,20 @@ class Transfer:
     def _prepare(self) -> None:
         """The target's schema, its mark, and its counters behind the source's."""
         target = self.target
-        target.migrations.apply()
+        self._migrate()
         if not self.merging and target.mark is None:
             closing.put_mark(target.database, target.connection, self._filling)
-        for table in known_tables():
+        for table in self.source.tables:
             if table.counted:
                 last = self.source.ways.last_id(self.source.connection, table)
                 target.ways.raise_id(target.connection, table, last)
+
+    def _migrate(self) -> None:
+        """The engine's tables, and those of the features that the source has."""
+        features = self.source.features
+        for migrations in self.target.schemas:
+            if not migrations.feature or migrations.feature in features:
+                migrations.apply()
 
     def _close_source(self, report: Report) -> None:
         """Before the target is opened: at no moment are both in use."""
@@ -154,16 +160,17 @@ class Transfer:
 
     def _open_target(self) -> None:
         target = self.target
-        target.ways.refresh(target.connection, known_tables())
+        target.ways.refresh(target.connection, self.source.tables)
         closing.remove_mark(target.database, target.connection)
 
     def _report(self, *, dry_run: bool = False) -> Report:
         source = self.source
-        counted = [table for table in known_tables() if table.counted]
+        tables = source.tables
+        counted = [table for table in tables if table.counted]
         return Report(
             source=source.place,
             target=self.target.place,
-            tables=[TableReport(table=t.name, rows=source.count(t)) for t in known_tables()],
+            tables=[TableReport(table=t.name, rows=source.count(t)) for t in tables],
             dry_run=dry_run,
             resumed=self.target.mark is not None,
             last_ids={t.name: source.ways.last_id(source.connection, t) for t in counted},

@@ -41,7 +41,12 @@ class Schemas:
     """
 
     def __init__(
-        self, database: Database, engine: Migrations, *, migrate: bool, changed: Callable[[], None]
+        self,
+        database: Database,
+        engine: Callable[[], Migrations],
+        *,
+        migrate: bool,
+        changed: Callable[[], None],
     ) -> None:
         self._database = database
         self._engine = engine
@@ -52,7 +57,7 @@ class Schemas:
         self._right: set[str] = set()
 
     def __iter__(self) -> Iterator[Migrations]:
-        yield self._engine
+        yield self._engine()
         for feature in list(self._packages):
             if (found := self._migrations(feature)).all:
                 yield found

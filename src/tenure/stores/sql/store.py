@@ -52,7 +52,10 @@ class SqlStore:
         self.orders = SqlOrders(self.database, self._lanes_freed)
         self.steps = SqlSteps(self.database)
         self.schemas = Schemas(
-            self.database, self.migrations, migrate=auto_migrate, changed=self._check_again
+            self.database,
+            lambda: self.migrations,
+            migrate=auto_migrate,
+            changed=self._check_again,
         )
         self._checked = False
         self.database.before_use = self._check
