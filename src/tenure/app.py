@@ -115,11 +115,12 @@ class Tenure:
 
         return register
 
-    def include(self, feature: Includable) -> None:
-        """Add a feature, or anything else that has handlers. Installed features come by themselves
+    def include(self, *parts: Includable) -> None:
+        """Add features, or anything else that has handlers. Installed features come by themselves
         when a worker, an API or a command starts; `features=("outbox",)` limits which.
         """
-        self.features.include(feature)
+        for part in parts:
+            self.features.include(part)
 
     def _take(self, feature: Any) -> None:
         self.handlers.include(feature)

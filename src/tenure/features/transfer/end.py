@@ -90,7 +90,8 @@ class End:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Nobody else writes here before the block ends."""
-        tables = [BOOKKEEPING, *(table.name for table in self.tables)]
+        books = [BOOKKEEPING, FEATURE_TABLE] if self.features else [BOOKKEEPING]
+        tables = [*books, *(table.name for table in self.tables)]
         self.ways.hold(self.connection, tables)
         try:
             yield

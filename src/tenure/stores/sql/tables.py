@@ -12,7 +12,8 @@ from tenure.stores.sql.migrations import load
 from tenure.stores.sql.statement import Row
 
 REFERENCE = "tenure.stores.sqlite"
-NAMES = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+NAMES = """SELECT name, sql FROM sqlite_master
+    WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"""
 COLUMNS = "SELECT name, pk FROM pragma_table_info(?) ORDER BY cid"
 COUNTED = "AUTOINCREMENT"
 
