@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 from pydantic_settings import BaseSettings
+from tests.support.settings import all_settings, names_of
 
 from tenure.testing.conformance import kept_promises
-from tests.support.settings import all_settings, names_of
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

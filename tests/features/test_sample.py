@@ -11,19 +11,18 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.api.conftest import Served, listening
+from tests.features.sample import Sample
+from tests.support.distributions import forget, install
 
 from tenure import Settings, Tenure, Worker
 from tenure.api import create_api
-from tenure.cli import feature_commands
 from tenure.core.errors import CodeTooOld, MigrationsPending, StoreError, TransferRefused
 from tenure.feature import Counter, Feature, FeatureError, Level
-from tenure.feature.installed import GROUP, installed
 from tenure.features.transfer import Options, Transfer, open_end
 from tenure.stores.sql.migrations import Migrations
 from tenure.watch.metrics import Metrics
 from tenure.watch.storyteller import Storyteller
-from tests.api.conftest import Served, listening
-from tests.features.sample import Sample
 
 ROOT = Path(__file__).parent.parent.parent
 NAME = Sample.name
@@ -39,21 +38,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     install(folder, "sample", f"{NAME} = tests.features.sample:Sample")
     yield folder
     forget()
-
-
-def install(folder: Path, name: str, entry: str) -> None:
-    """What an installer leaves: the metadata of a distribution."""
-    info = folder / f"{name}-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[{GROUP}]\n{entry}\n")
-    forget()
-
-
-def forget() -> None:
-    """What is read once in a process, and is other in every test."""
-    installed.cache_clear()
-    feature_commands.installed_features.cache_clear()
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from tests.watch.conftest import claimed
 
 from tenure import State, Tenure
 from tenure.core.errors import StoreUnavailable
@@ -16,7 +17,6 @@ from tenure.feature.sentence import Sentence
 from tenure.features.schedules import Schedules
 from tenure.watch import storyteller
 from tenure.watch.storyteller import Storyteller
-from tests.watch.conftest import claimed
 
 JOB = claimed("mail")
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.databases import Databases
+from tests.support.until import until
 
 from tenure import OptionError, RunningJob, Settings, Tenure, Worker
 from tenure.features.documents import Documents
 from tenure.features.outbox import Event, Outbox, OutboxSettings
 from tenure.worker.scope import scope_of, slots_of
 from tenure.worker.settings import WorkerSettings
-from tests.support.databases import Databases
-from tests.support.until import until
 
 
 @pytest.fixture

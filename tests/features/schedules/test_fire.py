@@ -9,6 +9,8 @@ from functools import partial
 from typing import Any
 
 import pytest
+from tests.features.schedules.conftest import Make, nightly, run, slots
+from tests.features.schedules.dying import STEPS, Killed, dies_after
 
 from tenure import Tenure
 from tenure.core.filter import JobFilter
@@ -20,8 +22,6 @@ from tenure.stores.contract.parts import Record
 from tenure.testing.clock import ManualClock
 from tenure.testing.conformance.promise import promise
 from tenure.testing.conformance.steps import at_once
-from tests.features.schedules.conftest import Make, nightly, run, slots
-from tests.features.schedules.dying import STEPS, Killed, dies_after
 
 DAY = 86_400
 ALL = partial(nightly, catch_up="all")
