@@ -121,6 +121,7 @@ def test_the_example_of_the_outbox_runs(tmp_path: Path) -> None:
             ],
         ),
         ("testing", ["reminded of 42"]),
+        ("features", ["Hello Ada", "friendly"]),
     ],
 )
 def test_the_example_of_a_guide_runs(tmp_path: Path, guide: str, said: list[str]) -> None:
