@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import httpx
 import pytest
@@ -15,10 +16,10 @@ from tests.api.conftest import Served, listening
 from tests.features.sample import Sample
 from tests.support.distributions import forget, install
 
-from tenure import Settings, Tenure, Worker
+from tenure import Settings, Tenure, TenureError, Worker
 from tenure.api import create_api
 from tenure.core.errors import CodeTooOld, MigrationsPending, StoreError, TransferRefused
-from tenure.feature import Counter, Feature, FeatureError, Level
+from tenure.feature import Counter, Feature, FeatureError, Level, Problem
 from tenure.features.transfer import Options, Transfer, open_end
 from tenure.stores.sql.migrations import Migrations
 from tenure.watch.metrics import Metrics
@@ -326,6 +327,25 @@ def test_a_name_must_be_harmless(app: Tenure) -> None:
 
     with pytest.raises(FeatureError, match="lower-case"):
         app.include(Bad(app))
+
+
+def test_an_error_needs_a_code_of_its_own(app: Tenure) -> None:
+    class Lost(TenureError):
+        """Without a code, all errors would get its status."""
+
+    class Careless(Feature):
+        name = "careless"
+        problems: ClassVar = {Lost: Problem(404)}
+
+    with pytest.raises(FeatureError, match="Lost of the feature 'careless' needs a code"):
+        app.include(Careless(app))
+
+
+def test_a_feature_that_an_app_does_not_use_is_not_a_part_of_it(site: Path, app: Tenure) -> None:
+    limited = Tenure(app.url, features=())
+
+    with pytest.raises(FeatureError, match=f"'{NAME}' is not a part of this app"):
+        Sample.of(limited)
 
 
 def test_a_metric_belongs_to_one(on_sqlite: Tenure) -> None:

@@ -151,8 +151,16 @@ class Feature:
         return nullcontext()
 
 
-def check_name(feature: Feature) -> None:
-    """FeatureError where a name could not be a part of SQL, a URL and a command."""
+def check_feature(feature: Feature) -> None:
+    """FeatureError for a name that could not be a part of SQL, a URL and a command, or for an error
+    that shares its code with others: the code decides the status.
+    """
+    for kind in feature.problems:
+        if "code" not in vars(kind):
+            raise FeatureError(
+                f"{kind.__qualname__} of the feature {feature.name!r} needs a code of its own: "
+                f"write code = '...' in the class"
+            )
     if not NAME.fullmatch(feature.name):
         raise FeatureError(
             f"{type(feature).__qualname__}.name is {feature.name!r}; a feature's name has up to 40 "

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from tenure.feature.feature import Feature, FeatureError, check_name
+from tenure.feature.feature import Feature, FeatureError, check_feature
 
 GROUP = "tenure.features"
 """The entry points of installed features: each is called with the app, and answers a Feature."""
@@ -45,7 +45,7 @@ class Features:
         if not isinstance(feature, Feature):
             self._take(feature)
             return
-        check_name(feature)
+        check_feature(feature)
         with self._lock:
             known = self._by_name.get(feature.name)
             if known is feature:

@@ -59,9 +59,9 @@ class Histogram:
             return
         milliseconds.sort()
         before = 0
-        for place, bound in enumerate(DURATIONS_MS):
+        for position, bound in enumerate(DURATIONS_MS):
             below = bisect_right(milliseconds, bound)
-            self.buckets[place] += below - before
+            self.buckets[position] += below - before
             before = below
         self.buckets[-1] += len(milliseconds) - before
         self.total += sum(milliseconds)

@@ -22,10 +22,10 @@ def read_settings(kind: type[S]) -> S:
         raise OptionError("; ".join(said)) from None
 
 
-def _variable(kind: type[BaseSettings], place: tuple[int | str, ...]) -> str:
+def _variable(kind: type[BaseSettings], location: tuple[int | str, ...]) -> str:
     """A field's name with its prefix; a field with a name of its own is told by that."""
-    if not place:
+    if not location:
         return ""
-    name = str(place[0])
+    name = str(location[0])
     prefix = kind.model_config.get("env_prefix", "")
     return f"{name}: " if name.isupper() else f"{prefix}{name}: ".upper()

@@ -45,9 +45,9 @@ class Runs:
             else:
                 others.append(one)
         with self._lock:
-            for place, found in times.items():
-                self._ended[*place, "succeeded"] += len(found)
-                self._durations[place].add_all(found)
+            for labels, found in times.items():
+                self._ended[*labels, "succeeded"] += len(found)
+                self._durations[labels].add_all(found)
             for one in others:
                 self._other(one)
         self.done.add(len(batch) - len(others))

@@ -114,8 +114,8 @@ def _target(url: str, dry_run: bool, packages: Mapping[str, str]) -> Iterator[En
     """Looking at a SQLite file that is not there would create it."""
     with TemporaryDirectory(prefix="tenure-") as folder:
         missing = dry_run and missing_file(url) is not None
-        place = f"sqlite:///{Path(folder) / 'none.db'}" if missing else url
-        with open_end(place, packages) as end:
+        chosen = f"sqlite:///{Path(folder) / 'none.db'}" if missing else url
+        with open_end(chosen, packages) as end:
             yield end
 
 

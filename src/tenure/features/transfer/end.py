@@ -26,9 +26,9 @@ PORTS = {"postgres": 5432, "mysql": 3306}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """Reads and writes whole tables. `place` names it without a password."""
+    """Reads and writes whole tables. `address` names it without a password."""
 
-    place: str
+    address: str
     database: Database
     migrations: Migrations
     schemas: Schemas
@@ -65,7 +65,8 @@ class End:
 
     def count(self, table: Table) -> int:
         """How many rows it has."""
-        return int(self.select(f"SELECT count(*) FROM {table.name}")[0][0])  # noqa: S608 - a name of ours
+        [(number,)] = self.select(f"SELECT count(*) FROM {table.name}")  # noqa: S608 - a name of ours
+        return int(number)
 
     def counts(self) -> dict[str, int]:
         """The rows of every table that is there and has some."""
@@ -115,7 +116,7 @@ def open_end(url: str, packages: Mapping[str, str] | None = None) -> Iterator[En
         with database.raw_connection() as connection:
             database.dialect.check(connection)
             yield End(
-                place=place_of(url, database),
+                address=address_of(url, database),
                 database=database,
                 migrations=store.migrations,
                 schemas=store.schemas,
@@ -126,7 +127,7 @@ def open_end(url: str, packages: Mapping[str, str] | None = None) -> Iterator[En
         store.close()
 
 
-def place_of(url: str, database: Database) -> str:
+def address_of(url: str, database: Database) -> str:
     """The same text for the same database, as far as its address tells."""
     path: str | None = getattr(database.dialect, "path", None)
     if path is not None:
@@ -137,5 +138,5 @@ def place_of(url: str, database: Database) -> str:
 
 def check_apart(source: End, target: End) -> None:
     """Raise where both are the same database."""
-    if source.place == target.place:
-        raise TransferRefused(f"--from and --to are the same database: {source.place}")
+    if source.address == target.address:
+        raise TransferRefused(f"--from and --to are the same database: {source.address}")

@@ -44,7 +44,7 @@ class Transfer:
         self.target = target
         self.options = options
         self.watch = watch
-        self._filling = f"{closing.FILLING}{_short(source.place)}"
+        self._filling = f"{closing.FILLING}{_short(source.address)}"
 
     @property
     def merging(self) -> bool:
@@ -154,7 +154,7 @@ class Transfer:
             return
         source = self.source
         closing.shut(source.database, source.connection)
-        mark = f"{closing.MOVED}{self.target.place}"
+        mark = f"{closing.MOVED}{self.target.address}"
         closing.put_mark(source.database, source.connection, mark)
         report.source_closed = True
 
@@ -168,8 +168,8 @@ class Transfer:
         tables = source.tables
         counted = [table for table in tables if table.counted]
         return Report(
-            source=source.place,
-            target=self.target.place,
+            source=source.address,
+            target=self.target.address,
             tables=[TableReport(table=t.name, rows=source.count(t)) for t in tables],
             dry_run=dry_run,
             resumed=self.target.mark is not None,
@@ -181,16 +181,16 @@ def reopen(end: End) -> None:
     """Take back that a database was moved away: it may be used again."""
     mark = end.mark
     if mark is None:
-        raise TransferRefused(f"{end.place} is not closed")
+        raise TransferRefused(f"{end.address} is not closed")
     if not mark.startswith(closing.MOVED):
         raise TransferRefused(
-            f"{end.place} holds a part of another database: run the same tenure move again to "
+            f"{end.address} holds a part of another database: run the same tenure move again to "
             "finish it, or drop it"
         )
     closing.unshut(end.database, end.connection)
     closing.remove_mark(end.database, end.connection)
 
 
-def _short(place: str) -> str:
+def _short(address: str) -> str:
     """An address of any length as a few letters."""
-    return blake2b(place.encode(), digest_size=16).hexdigest()
+    return blake2b(address.encode(), digest_size=16).hexdigest()

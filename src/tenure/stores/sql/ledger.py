@@ -69,14 +69,14 @@ class Ledger:
             return max(1, len(migration.statements))
         return int(found.get(-migration.version, 0))
 
-    def keep_place(self, connection: Any, migration: Numbered, place: int) -> None:
+    def keep_position(self, connection: Any, migration: Numbered, position: int) -> None:
         """A migration that stopped half way: its number below zero, and how far it got."""
-        self._forget_place(connection, migration)
-        self._insert(connection, -migration.version, f"{place:d}", 0)
+        self._forget_position(connection, migration)
+        self._insert(connection, -migration.version, f"{position:d}", 0)
 
     def record(self, connection: Any, migration: Numbered) -> None:
         """All of it is done."""
-        self._forget_place(connection, migration)
+        self._forget_position(connection, migration)
         self._insert(connection, migration.version, migration.name, migration.serves)
 
     def _entries(self, connection: Any, version: int) -> list[Entry]:
@@ -84,7 +84,7 @@ class Ledger:
         sql = f"SELECT version, name FROM {self.table} WHERE {both}"  # noqa: S608 - names of ours
         return [Entry(*row) for row in fetch(connection, sql)]
 
-    def _forget_place(self, connection: Any, migration: Numbered) -> None:
+    def _forget_position(self, connection: Any, migration: Numbered) -> None:
         where = f"version = -{migration.version:d}{self._mine}"
         execute(connection, f"DELETE FROM {self.table} WHERE {where}")  # noqa: S608 - names of ours
 

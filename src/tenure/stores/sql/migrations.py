@@ -130,8 +130,8 @@ class Migrations:
         with self._named(migration):
             statement = None
             done = self._ledger.reached(connection, migration)
-            for place in range(done, max(1, len(migration.statements))):
-                statement = MigrationStatement(connection, self._ledger, migration, place)
+            for position in range(done, max(1, len(migration.statements))):
+                statement = MigrationStatement(connection, self._ledger, migration, position)
                 self._database.dialect.schema.change(connection, statement)
             return statement is not None and statement.ended
 
@@ -150,18 +150,20 @@ class Migrations:
 class MigrationStatement:
     """One statement of a migration on a database in use."""
 
-    def __init__(self, connection: Any, ledger: Ledger, migration: Migration, place: int) -> None:
-        self._connection, self._migration, self._place = connection, migration, place
+    def __init__(
+        self, connection: Any, ledger: Ledger, migration: Migration, position: int
+    ) -> None:
+        self._connection, self._migration, self._position = connection, migration, position
         self._ledger = ledger
         statements = migration.statements
-        self._last = place + 1 >= len(statements)
-        self.sql = statements[place] if statements else "SELECT 1"
+        self._last = position + 1 >= len(statements)
+        self.sql = statements[position] if statements else "SELECT 1"
         self.ended = False
 
     @property
     def due(self) -> bool:
         """Whether nobody else has done it meanwhile."""
-        return self._ledger.reached(self._connection, self._migration) == self._place
+        return self._ledger.reached(self._connection, self._migration) == self._position
 
     def note(self) -> None:
         """Write down that it is done: in its own transaction where the database can do that."""
@@ -169,7 +171,7 @@ class MigrationStatement:
             self._ledger.record(self._connection, self._migration)
             self.ended = True
         else:
-            self._ledger.keep_place(self._connection, self._migration, self._place + 1)
+            self._ledger.keep_position(self._connection, self._migration, self._position + 1)
 
 
 def title(migrations: Migrations, migration: Migration) -> str:

@@ -31,11 +31,11 @@ class Table:
     @property
     def key_of(self) -> Callable[[Row], Row]:
         """A row's key, as a tuple that sorts as the databases do."""
-        places = [self.columns.index(name) for name in self.key]
-        if len(places) == 1:
-            place = places[0]
-            return lambda row: (row[place],)
-        return itemgetter(*places)
+        positions = [self.columns.index(name) for name in self.key]
+        if len(positions) == 1:
+            position = positions[0]
+            return lambda row: (row[position],)
+        return itemgetter(*positions)
 
 
 @cache
@@ -60,7 +60,7 @@ def known_tables(packages: tuple[str, ...] = ()) -> tuple[Table, ...]:
 
 def _table(connection: sqlite3.Connection, name: str, sql: str) -> Table:
     found = connection.execute(COLUMNS, (name,)).fetchall()
-    key = sorted((place, column) for column, place in found if place)
+    key = sorted((position, column) for column, position in found if position)
     return Table(
         name,
         tuple(column for column, _ in found),
