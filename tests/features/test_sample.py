@@ -6,9 +6,8 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import ClassVar
 
 import httpx
 import pytest
@@ -335,7 +334,7 @@ def test_an_error_needs_a_code_of_its_own(app: Tenure) -> None:
 
     class Careless(Feature):
         name = "careless"
-        problems: ClassVar = {Lost: Problem(404)}
+        problems: Mapping[type[TenureError], Problem] = {Lost: Problem(404)}
 
     with pytest.raises(FeatureError, match="Lost of the feature 'careless' needs a code"):
         app.include(Careless(app))

@@ -11,7 +11,7 @@ OTHER = "other"
 
 
 class Lately:
-    """How much there was in the last minutes, to the second."""
+    """Counts of the last five minutes, one number for each second."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -19,7 +19,7 @@ class Lately:
         self._seconds: deque[list[int]] = deque(maxlen=LONGEST_SECONDS + 1)
 
     def add(self, count: int) -> None:
-        """So many, now."""
+        """Add a count to the current second."""
         if not count:
             return
         now = int(self._clock())
@@ -29,38 +29,38 @@ class Lately:
             self._seconds.append([now, count])
 
     def total(self, seconds: int = LONGEST_SECONDS) -> int:
-        """Within so many seconds."""
+        """The sum over the last `seconds`."""
         since = self._clock() - seconds
         return sum(count for at, count in list(self._seconds) if at >= since)
 
     def rate(self, seconds: int = 60) -> float:
-        """Per second; a process that has just begun is not held against an hour."""
+        """The average per second. A new process is measured over its own lifetime."""
         known = min(seconds, max(1.0, self._clock() - self._begun))
         return self.total(seconds) / known
 
 
 class Average:
-    """An exponentially weighted one."""
+    """An exponentially weighted average."""
 
     def __init__(self, weight: float = 0.05) -> None:
         self._weight = weight
         self.value: float | None = None
 
     def add(self, value: float) -> None:
-        """The newest counts for `weight`, those before for the rest."""
+        """Add a value; the newest one has the weight `weight`."""
         known = self.value
         self.value = value if known is None else known + self._weight * (value - known)
 
 
 class Names:
-    """Labels from outside: so many different ones, then `other`. A scrape must stay small."""
+    """Bounds the number of label values. After `at_most` different names the rest are `other`."""
 
     def __init__(self, at_most: int = 100) -> None:
         self._at_most = at_most
         self._known: set[str] = set()
 
     def __call__(self, name: str) -> str:
-        """The name itself, or `other`."""
+        """The name, or `other` when there are too many."""
         if name in self._known:
             return name
         if len(self._known) >= self._at_most:
@@ -70,5 +70,5 @@ class Names:
 
 
 def share(part: float, whole: float) -> float:
-    """Of nothing: nothing."""
+    """The ratio of part to whole; 0 if the whole is 0."""
     return part / whole if whole else 0.0

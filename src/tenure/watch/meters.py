@@ -24,7 +24,7 @@ Callback = Callable[[CallbackOptions], Iterable[Observation]]
 
 
 def install_meters(app: Tenure, provider: MeterProvider) -> None:
-    """Let this provider's readers see the app's metrics, under the same names."""
+    """Register the app's metrics with an OpenTelemetry provider, under the same names."""
     meter, last = provider.get_meter("tenure"), Last(Metrics.of(app))
     for family in FAMILIES.values():
         if family.name == DURATION:
@@ -51,7 +51,7 @@ def _observe(meter: Meter, family: Family, last: Last) -> None:
 
 
 class Last:
-    """The samples of one collection, shared by all instruments that ask within a second."""
+    """The last collected samples. Instruments that ask within a second share them."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
@@ -59,7 +59,7 @@ class Last:
         self._taken: tuple[float, dict[str, Metric]] | None = None
 
     def asks(self, sample: str, family: Family) -> Callback:
-        """A callback for samples of this name."""
+        """A callback that observes the samples of this name."""
         name = family.name.removesuffix("_total")  # as Prometheus' own families are called
 
         def ask(_: CallbackOptions) -> Iterable[Observation]:

@@ -1,4 +1,4 @@
-"""The one subscriber that turns signals into lines for people; what it says is in `sentences`."""
+"""Turns signals into log sentences. The sentences themselves are in `sentences` and in features."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Storyteller:
             signals.subscribe(self.hear, *new)
 
     def hear(self, name: str, facts: Facts) -> None:
-        """One signal."""
+        """Say the sentences of one signal."""
         for sentence in self._sentences[name](facts):
             self._tell(replace(sentence, text=clean(sentence.text), signal=name))
 

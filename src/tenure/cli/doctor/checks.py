@@ -1,4 +1,4 @@
-"""What the doctor looks at. Each check gives findings: a fact, and what to do next."""
+"""The checks of `tenure doctor`. Each yields findings: a fact, and what to do next."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NAMED_KEYS = 5
 def examine(
     engine: Tenure, version: str, clock_seconds: float, snapshot_seconds: float
 ) -> Iterator[Finding]:
-    """Everything; without the right schema only what needs none."""
+    """Run all checks. With the wrong schema, only those that need none."""
     yield from database(engine, version)
     try:
         engine.features.load()  # before the schema is looked at: their tables belong to it
@@ -52,7 +52,7 @@ def examine(
 
 
 def database(engine: Tenure, version: str) -> Iterator[Finding]:
-    """Its version, and what is known about it."""
+    """The version of the database, and known problems of it."""
     yield Finding(Level.OK, "database", version)
     store = sql_store(engine)
     try:
@@ -65,7 +65,7 @@ def database(engine: Tenure, version: str) -> Iterator[Finding]:
 
 
 def wal_reset(found: tuple[int, ...]) -> Iterator[Finding]:
-    """A bug of SQLite that can lose a commit."""
+    """Warn about a SQLite bug that can lose a commit."""
     from tenure.stores.sqlite.dialect import WAL_RESET_FIXED
 
     fixed = ".".join(map(str, WAL_RESET_FIXED))
@@ -81,7 +81,7 @@ def wal_reset(found: tuple[int, ...]) -> Iterator[Finding]:
 
 
 def schema(engine: Tenure) -> Finding:
-    """Whether this code and the tables fit."""
+    """Whether the tables fit this code."""
     store = sql_store(engine)
     with store.database.raw_connection() as connection:
         mark = read_mark(store.database, connection)
@@ -110,7 +110,7 @@ def unfit(migrations: Migrations, connection: Any) -> Finding | None:
 
 
 def clock(engine: Tenure, allowed: float) -> Finding:
-    """Leases go by the store's clock; logs and people go by this machine's."""
+    """How far the clocks are apart. Leases use the database's clock, logs this machine's."""
     before = datetime.now(UTC)
     theirs = engine.store.now()
     offset = (theirs - before - (datetime.now(UTC) - before) / 2).total_seconds()
@@ -122,7 +122,7 @@ def clock(engine: Tenure, allowed: float) -> Finding:
 
 
 def workers(engine: Tenure) -> Finding:
-    """Alive, or gone without a word."""
+    """Live workers, and workers that ended without signing out."""
     found = engine.insight.workers()
     silent = [worker for worker in found if not worker.alive]
     fact = f"{len(found) - len(silent)} alive"
@@ -137,7 +137,7 @@ def workers(engine: Tenure) -> Finding:
 
 
 def wake_ups(engine: Tenure) -> Finding:
-    """Who hears of a new job at once; the others find it when they look."""
+    """Whether live workers receive wake-ups; the others find jobs by polling."""
     if Capability.WAKE_UPS not in engine.store.capabilities:
         return Finding(Level.OK, "wake-ups", "within a process; between processes by polling")
     deaf = [one.id for one in engine.insight.workers() if one.alive and not one.listening]
@@ -149,7 +149,7 @@ def wake_ups(engine: Tenure) -> Finding:
 
 
 def stuck(engine: Tenure) -> Finding:
-    """Running, says the row, but nobody holds it and nobody took it up."""
+    """Running jobs whose lease ended and that no worker took up."""
     count = engine.insight.overdue(STUCK_GRACE_SECONDS)
     if not count:
         return Finding(Level.OK, "stuck jobs", "none")
@@ -159,7 +159,7 @@ def stuck(engine: Tenure) -> Finding:
 
 
 def stopped_keys(engine: Tenure) -> Finding:
-    """Jobs of an ordering key that wait while nobody is ahead of them."""
+    """Ordering keys whose jobs wait with nobody ahead of them."""
     found: list[str] = []
     after: str | None = None
     for _ in range(HELD_LOOKS):
@@ -181,7 +181,7 @@ def stopped_keys(engine: Tenure) -> Finding:
 
 
 def orphans(engine: Tenure) -> Iterator[Finding]:
-    """What is queued where nobody takes it from."""
+    """Queued jobs that no live worker takes."""
     found = engine.insight.orphans()
     if not found:
         yield Finding(Level.OK, "kinds", "a live worker takes every queued kind from its queue")
@@ -197,7 +197,7 @@ def orphans(engine: Tenure) -> Iterator[Finding]:
 
 
 def paused(engine: Tenure) -> Finding:
-    """Queues that somebody stopped."""
+    """Paused queues."""
     found = [queue for queue in engine.insight.queues() if queue.paused]
     if not found:
         return Finding(Level.OK, "queues", "none is paused")
@@ -207,7 +207,7 @@ def paused(engine: Tenure) -> Finding:
 
 
 def features(engine: Tenure) -> Iterator[Finding]:
-    """Those that are installed: their settings, and what each of them checks by itself."""
+    """The features in use: their settings, and the checks that they bring."""
     found = list(engine.features)
     named = ", ".join(sorted(feature.name for feature in found))
     yield Finding(Level.OK, "features", named or "none")
@@ -217,7 +217,7 @@ def features(engine: Tenure) -> Iterator[Finding]:
 
 
 def wrong_settings(feature: Feature) -> Iterator[Finding]:
-    """Environment variables that a feature could not read."""
+    """Environment variables with values that a feature refuses."""
     for settings in feature.settings_classes:
         try:
             read_settings(settings)
@@ -226,7 +226,7 @@ def wrong_settings(feature: Feature) -> Iterator[Finding]:
 
 
 def dead_letters(engine: Tenure) -> Finding:
-    """Jobs that wait for a person."""
+    """Failed and dead jobs, which need an operator."""
     counts = engine.insight.counts(JobFilter(states=DEAD_LETTERS))
     if not any(counts.values()):
         return Finding(Level.OK, "dead letters", "none")
