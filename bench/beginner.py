@@ -11,6 +11,7 @@ import sys
 import time
 
 from bench.worker import say
+
 from tenure import RunningJob, Settings, Tenure, Worker
 
 SHORT_SECONDS, LONG_SECONDS = 0.001, 0.2

@@ -17,11 +17,11 @@ from typing import Any
 
 import psycopg
 import uvicorn
+from bench.app import make_app
 from fastapi import FastAPI, HTTPException
 from psycopg.rows import dict_row
 from pydantic import BaseModel
 
-from bench.app import make_app
 from tenure import Tenure
 from tenure.access import Keys, Permission
 from tenure.api import create_api

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 from pydantic_settings import BaseSettings
+from tests.support.settings import all_settings, names_of
 
 from tenure.testing.conformance import kept_promises
-from tests.support.settings import all_settings, names_of
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -121,6 +121,7 @@ def test_the_example_of_the_outbox_runs(tmp_path: Path) -> None:
             ],
         ),
         ("testing", ["reminded of 42"]),
+        ("features", ["Hello Ada", "friendly"]),
     ],
 )
 def test_the_example_of_a_guide_runs(tmp_path: Path, guide: str, said: list[str]) -> None:

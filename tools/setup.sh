@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Create .venv with Tenure, every extra and the development tools. Silent when nothing changed.
+# Create .venv with Tenure, every extra, the applications and the development tools.
+# Silent when nothing changed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -7,7 +8,7 @@ stamp=.venv/.setup-stamp
 
 # What the environment was made from, and where: a moved .venv does not work.
 fingerprint() {
-    { pwd && cat pyproject.toml constraints.txt tools/setup.sh; } | cksum
+    { pwd && cat pyproject.toml apps/*/pyproject.toml constraints.txt tools/setup.sh; } | cksum
 }
 
 find_python() {
@@ -46,4 +47,8 @@ pip=(.venv/bin/python -m pip --quiet --disable-pip-version-check --no-input inst
 # The build tools come first and are shared, so that they too have the versions of constraints.txt.
 "${pip[@]}" hatchling editables
 "${pip[@]}" --no-build-isolation --editable '.[all,dev]'
+# In a second call: the applications need a Tenure that is installed already, not one of an index.
+apps=()
+for app in apps/*/; do apps+=(--editable "$app"); done
+"${pip[@]}" --no-build-isolation "${apps[@]}"
 fingerprint >"$stamp"

@@ -6,7 +6,6 @@ import asyncio
 import logging
 
 import procrastinate
-
 from bench.peers.runner import SLEEP_SECONDS, Runner, main, url
 from bench.peers.tally import hit
 

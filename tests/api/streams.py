@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
-
 from tests.api.conftest import Served
 
 

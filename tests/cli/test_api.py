@@ -10,7 +10,6 @@ import subprocess
 
 import httpx
 import pytest
-
 from tests.cli.conftest import Shop
 
 

@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.cli.conftest import Shop
 from tests.support.until import until
 

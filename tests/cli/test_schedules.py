@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.cli.conftest import Shop
 
 from tenure.cli.up.command import SAMPLE_APP
-from tests.cli.conftest import Shop
 
 NIGHTLY = """
 
-app.schedules.cron("30 2 * * *", zone="Europe/Berlin", payload={"a": 1}, name="nightly")(add)
+from tenure.features.schedules import Schedules
+
+Schedules(app).cron("30 2 * * *", zone="Europe/Berlin", payload={"a": 1}, name="nightly")(add)
 """
 
 

@@ -9,7 +9,6 @@ import subprocess
 
 import httpx
 import pytest
-
 from tests.cli.conftest import Shop
 from tests.support.until import until
 

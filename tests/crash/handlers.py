@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tenure import Delays, RunningJob, Tenure
 from tests.crash.marks import is_open, mark
+
+from tenure import Delays, RunningJob, Tenure
 
 POLL_SECONDS = 0.01
 AT_ONCE = Delays(*[0.0] * 20)

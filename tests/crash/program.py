@@ -30,8 +30,9 @@ def main(command: str, *arguments: str) -> int:
 def work() -> int:
     """One worker."""
     import tests.crash.hazards  # noqa: F401 - registers its handlers
-    from tenure import Worker
     from tests.crash.handlers import app
+
+    from tenure import Worker
 
     Worker(app).run()
     return 0
@@ -141,9 +142,10 @@ def serve(app: Tenure) -> int:
 
 def slot() -> int:
     """One turn of the runner `schedules`, in which this process may kill itself."""
-    from tenure.core.timing.budget import Budget
     from tests.crash.billing import may_die
     from tests.crash.handlers import app
+
+    from tenure.core.timing.budget import Budget
 
     may_die(app.store)
     mark("slots", fired=app.runners[0].run(Budget()))

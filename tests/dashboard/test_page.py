@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.api.conftest import listening
 
 from tenure import Tenure
 from tenure.api import create_api
@@ -15,7 +16,6 @@ from tenure.api.kit.shapes.jobs import NewJobInput
 from tenure.cli.demo_app import app as sample_app
 from tenure.dashboard import install_page, sample_jobs
 from tenure.dashboard.page import FILES, page_files
-from tests.api.conftest import listening
 
 NAMES = sorted(file.name for file in FILES.iterdir())
 TEXT = {name: (FILES / name).read_text() for name in NAMES}

@@ -11,6 +11,8 @@ from typing import Any
 
 import psycopg
 import pytest
+from tests.support.databases import ServerDatabases
+from tests.support.until import until
 
 from tenure import (
     Fail,
@@ -24,8 +26,6 @@ from tenure import (
     Worker,
 )
 from tenure.stores.sql.statement import Rows, Statement
-from tests.support.databases import ServerDatabases
-from tests.support.until import until
 
 Apps = Callable[..., Tenure]
 LONG = 60.0

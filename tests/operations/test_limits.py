@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 import pytest
+from tests.support.until import until
 
 from tenure import Limit, OptionError, RunningJob, Settings, State, Tenure, Worker
 from tenure.operations.limits import LIMITS
 from tenure.operations.tenants import CAPS, TENANTS
 from tenure.stores.contract.parts import Record
 from tenure.testing import run_until_idle
-from tests.support.until import until
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 import pytest
+from tests.stores.test_foreign_transaction import connect
 
 from tenure.core.job import NewJob, State
 from tenure.core.rules.settlement import Settlement
@@ -24,7 +25,6 @@ from tenure.testing.conformance.steps import (
     job_of,
     start_job,
 )
-from tests.stores.test_foreign_transaction import connect
 
 T = TypeVar("T")
 SERVERS = pytest.mark.parametrize("dialect", ["postgres", "mysql"], indirect=True)

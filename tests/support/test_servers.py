@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy.exc import IntegrityError, OperationalError
-
 from tests.support.servers import (
     PrivateServer,
     Server,

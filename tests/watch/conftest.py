@@ -52,7 +52,7 @@ def app(tmp_path: Path) -> Iterator[Tenure]:
 
 @pytest.fixture
 def settings() -> WatchSettings:
-    return WatchSettings(docgen_kinds=("refused", "flaky"))
+    return WatchSettings()
 
 
 def claimed(kind: str = "mail", **facts: object) -> ClaimedJob:

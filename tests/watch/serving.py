@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
-
 from tests.support.until import until
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from tests.support.until import until
 
 from tenure import RunningJob, Tenure, Worker
+from tenure.feature.metrics import DURATIONS_MS, Histogram
+from tenure.features.documents import Documents, DocumentSettings
 from tenure.stores.contract import parts as beside
 from tenure.testing import run_until_idle
 from tenure.watch import fleet
-from tenure.watch.counting import DURATIONS_MS, Histogram, Lately, Names
-from tenure.watch.families import FAMILIES
+from tenure.watch.counting import Lately, Names
+from tenure.watch.families import with_features
 from tenure.watch.metrics import Metrics
 from tenure.watch.settings import WatchSettings
-from tests.support.until import until
 
 KINDS = ("well", "flaky", "doomed", "refused", "absent", "later", "self_settled")
 
@@ -96,6 +98,7 @@ def test_durations_are_a_histogram_of_every_run(app: Tenure, metrics: Metrics) -
 def test_document_kinds_feed_the_documents_metrics_and_no_others(
     app: Tenure, metrics: Metrics
 ) -> None:
+    Documents(app, settings=DocumentSettings(docgen_kinds=("refused", "fla*")))
     for kind in KINDS:
         app.enqueue(kind)
     run_until_idle(app)
@@ -244,10 +247,10 @@ def test_apps_have_metrics_of_their_own(app: Tenure, metrics: Metrics) -> None:
     assert "enqueued_total" not in scrape(Metrics.of(other))
 
 
-def test_every_family_of_the_table_is_exported_and_no_other(metrics: Metrics) -> None:
+def test_every_family_of_the_table_is_exported_and_no_other(app: Tenure, metrics: Metrics) -> None:
     exported = {one.name + ("_total" if one.type == "counter" else "") for one in metrics.collect()}
 
-    assert exported == set(FAMILIES)
+    assert exported == set(with_features(app.features))
 
 
 def test_many_durations_at_once_are_the_same_as_one_by_one() -> None:

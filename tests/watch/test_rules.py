@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tenure.watch.families import FAMILIES, Sort
+from tenure import Tenure
+from tenure.feature import Sort
+from tenure.watch.families import with_features
 
 ROOT = Path(__file__).parents[2]
 RULES = ROOT / "deploy" / "prometheus" / "alerts.yml"
@@ -33,6 +35,9 @@ SEEDS = {
     "ApiUsageCritical": ("> 0.90", ""),
     "PollerDown": ("workers_alive", "2m"),
 }
+
+# Of the engine and of every feature that comes with it.
+FAMILIES = with_features(Tenure("sqlite:///none.db").features)
 
 
 def rules() -> list[dict[str, Any]]:

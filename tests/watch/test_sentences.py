@@ -6,16 +6,17 @@ import re
 from typing import Any
 
 import pytest
+from tests.watch.conftest import claimed
 
-from tenure import State
+from tenure import State, Tenure
 from tenure.core.errors import StoreUnavailable
 from tenure.core.failure import Failure
 from tenure.core.rules.settlement import Settled, Settlement
 from tenure.core.signals import Signals
+from tenure.feature.sentence import Sentence
+from tenure.features.schedules import Schedules
 from tenure.watch import storyteller
-from tenure.watch.sentences import Sentence
 from tenure.watch.storyteller import Storyteller
-from tests.watch.conftest import claimed
 
 JOB = claimed("mail")
 
@@ -141,12 +142,19 @@ def test_wake_ups_that_stay_away_are_told_once_a_minute(signals: Signals) -> Non
 def test_what_operators_do_is_told_with_their_names(signals: Signals, said: list[str]) -> None:
     signals.emit("queue.paused", queue="mail", actor="ada")
     signals.emit("jobs.moved", move="retry", actor="ada", jobs=2)
-    signals.emit("schedule.paused", schedule="nightly", actor="bob")
+
+    assert said == ["info: queue mail paused by ada", "info: retry: 2 jobs by ada"]
+
+
+def test_the_sentences_of_features_are_told_too(app: Tenure, said: list[str]) -> None:
+    Storyteller(speaker(said), verbose=True).listen(app.signals, app.features)
+    Schedules(app)
+    app.signals.emit("schedule.paused", schedule="nightly", actor="bob")
+    app.signals.emit("schedule.fired", schedule="nightly", slot="today", jobs=["1"])
 
     assert said == [
-        "info: queue mail paused by ada",
-        "info: retry: 2 jobs by ada",
         "info: schedule nightly paused by bob",
+        "debug: schedule nightly fired for today",
     ]
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
+from tests.support.until import until
 
 from tenure import OptionError, RunningJob, Settings, Tenure, Worker
 from tenure.operations.queue_options import QueueOptions
 from tenure.worker.pipeline import Pipeline
-from tests.support.until import until
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import pytest
 from pydantic import AfterValidator
+from tests.support.until import until
 
 from tenure import (
     NO_RETRY,
@@ -27,7 +28,6 @@ from tenure import (
 from tenure.stores.contract import LogLine
 from tenure.testing import run_until_idle
 from tenure.worker.settings import WorkerSettings
-from tests.support.until import until
 
 
 class Mute(Exception):

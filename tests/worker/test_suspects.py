@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import pytest
+from tests.support.databases import Databases
+from tests.support.until import until
 
 from tenure import Job, RunningJob, Settings, Snooze, State, Tenure, Worker
 from tenure.jobs.options import Options
 from tenure.stores.contract import ClaimRequest
-from tests.support.databases import Databases
-from tests.support.until import until
 
 SUSPECTS = 5
 

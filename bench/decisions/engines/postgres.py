@@ -8,7 +8,6 @@ import uuid
 from typing import Any
 
 import psycopg
-
 from bench.decisions.engines.candidate import (
     BATCH,
     COLUMNS,

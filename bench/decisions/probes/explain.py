@@ -8,7 +8,6 @@ from statistics import median
 from typing import Any
 
 import psycopg
-
 from bench.decisions.engines.candidate import Variant
 from bench.decisions.engines.postgres import Postgres
 

@@ -1,4 +1,4 @@
-"""Who did what to what belongs to no single job: a durable line each, newest first.
+"""The audit log: who changed queues, schedules, keys and other things that are not one job.
 
 A move of a single job stands in that job's own history, with its actor.
 """
@@ -26,7 +26,7 @@ LAST = 10**17
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditLine:
-    """One action: when, who, what, on what, and what else is to be known."""
+    """One action: when, who, what, on what, and further facts."""
 
     at: datetime
     actor: str
@@ -36,7 +36,7 @@ class AuditLine:
 
 
 class Audit:
-    """Lines are kept for 400 days; each new one takes some old ones away."""
+    """Keeps entries for 400 days. Writing an entry removes some that are older."""
 
     def __init__(self, store: Store, signals: Signals) -> None:
         self._store = store
@@ -45,7 +45,7 @@ class Audit:
         self._last = from_micros(0)
 
     def note(self, actor: str, action: str, target: str, *, tx: Any = None, **facts: Any) -> None:
-        """Write a line, with `tx` as part of the action itself; `action` is like `queue.paused`."""
+        """Write an entry; with `tx`, in the transaction of the action. `action`: `queue.paused`."""
         self._signals.emit("audit.noted", actor=actor, action=action, target=target, facts=facts)
         if Capability.RECORDS not in self._store.capabilities:
             return
@@ -57,14 +57,14 @@ class Audit:
             self._store.records.remove(AUDIT, old.name, tx)
 
     def _moment(self) -> datetime:
-        """By the store's clock, which may tick in milliseconds: what comes later is later."""
+        """A unique time by the store's clock, which may only tick in milliseconds."""
         now = self._store.now()
         with self._lock:
             self._last = max(now, self._last + timedelta(microseconds=1))
             return self._last
 
     def page(self, *, limit: int = 50, after: str | None = None) -> Page[AuditLine]:
-        """Newest first; `after` is what `next` of another page said."""
+        """Entries, newest first; `after` is the `next` of the page before."""
         found = self._store.records.list(AUDIT, after or "", limit + 1)
         shown = found[:limit]
         more = shown[-1].name if len(found) > limit else None

@@ -1,4 +1,4 @@
-"""The read side: pages, histories, depths, workers. What api, dashboard and cli read through."""
+"""Reads jobs, histories, queues and workers, for the API, the page and the commands."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORKER_SILENT_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueView:
-    """A queue at a glance."""
+    """The state of a queue."""
 
     name: str
     queued: int
@@ -34,7 +34,7 @@ class QueueView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerView:
-    """A worker process that has been heard of lately."""
+    """A worker process, as it last reported itself."""
 
     id: str
     host: str
@@ -53,7 +53,7 @@ class WorkerView:
 
     @property
     def alive(self) -> bool:
-        """Heard of within the last minute."""
+        """Whether it reported within the last minute."""
         return self.silent_seconds < WORKER_SILENT_SECONDS
 
     def serves(self, tenant: str) -> bool:
@@ -63,7 +63,7 @@ class WorkerView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Around:
-    """What stands around all jobs at a moment of the store's clock."""
+    """What decides about every waiting job: live workers, pauses and caps at one moment."""
 
     now: datetime
     alive: Sequence[WorkerView]
@@ -71,12 +71,12 @@ class Around:
     caps: Mapping[str, int]
 
     def later(self, seconds: float) -> Around:
-        """The same, taken to be true still."""
+        """The same facts at a later time."""
         return replace(self, now=self.now + timedelta(seconds=seconds))
 
 
 class Insight:
-    """Questions about the whole, answered from the store."""
+    """Answers questions about all jobs of a store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -88,7 +88,7 @@ class Insight:
         return self._store.jobs.page(where or JobFilter(), limit, after)
 
     def stream(self, where: JobFilter | None = None) -> Iterator[Job]:
-        """All that match, page by page."""
+        """All jobs that match, read page by page."""
         after: str | None = None
         while True:
             page = self.page(where, limit=MAX_PAGE, after=after)
@@ -106,7 +106,7 @@ class Insight:
         return self.page(JobFilter(states=DEAD_LETTERS), limit=limit, after=after)
 
     def history(self, job: Job) -> list[Attempt]:
-        """Every run and move, oldest first. A success is told by the job's own row."""
+        """Every run and operator move, oldest first."""
         told = list(self._store.jobs.history(job.id))
         if job.state is State.SUCCEEDED and job.finished_at is not None:
             told.append(
@@ -122,7 +122,7 @@ class Insight:
         return told
 
     def logs(self, job_id: str, limit: int = 500, after: str | None = None) -> Sequence[LogLine]:
-        """What its handlers said, oldest first; `after` is the id of the last line seen."""
+        """The job's log lines, oldest first; `after` is the id of the last line seen."""
         return self._store.jobs.logs(job_id, limit, after)
 
     def depths(self) -> Sequence[Depth]:
@@ -130,22 +130,22 @@ class Insight:
         return self._store.queues.depths()
 
     def loads(self) -> Sequence[Load]:
-        """Open jobs by queue, counted no further than a bound: cheap enough to ask often."""
+        """Open jobs by queue, counted up to a bound, so that it can be asked often."""
         return self._store.queues.loads()
 
     def queues(self, depths: Sequence[Depth] | None = None) -> list[QueueView]:
-        """Every queue with open jobs or a pause; `depths` as somebody has counted them."""
+        """Every queue that has open jobs or is paused; `depths` reuses counts."""
         depths = self.depths() if depths is None else depths
         paused = {queue.name: queue.paused for queue in self._store.queues.list()}
         names = sorted({depth.queue for depth in depths} | set(paused))
         return [_queue(name, depths, paused.get(name, False)) for name in names]
 
     def workers(self) -> list[WorkerView]:
-        """Worker processes, the silent ones marked."""
+        """Worker processes, live and silent."""
         return self._workers(self._store.now())
 
     def orphans(self) -> list[Depth]:
-        """What is queued where no live worker takes that kind from that queue."""
+        """Queued jobs whose kind no live worker takes from their queue."""
         taken = {
             (queue, kind)
             for worker in self.workers()
@@ -157,7 +157,7 @@ class Insight:
         return [depth for depth in waiting if (depth.queue, depth.kind) not in taken]
 
     def around(self) -> Around:
-        """For those who ask of many jobs within a moment."""
+        """The facts that `why` needs, to be shared by many calls."""
         now = self._store.now()
         queues = self._store.queues.list()
         return Around(
@@ -168,7 +168,7 @@ class Insight:
         )
 
     def why(self, job: Job, around: Around | None = None) -> Why:
-        """The one reason why it is not running. Only a due job needs more than its row."""
+        """The one reason why a job is not running."""
         if job.state.final and job.finished_at is not None:
             return why(job, Facts(now=job.finished_at))
         now = around.now if around else self._store.now()
@@ -182,7 +182,7 @@ class Insight:
         return [_worker(record, now) for record in every(self._store.records, WORKERS)]
 
     def _facts(self, job: Job, around: Around) -> Facts:
-        """Of a due job: who could take it, and what is before it."""
+        """The facts about a due job: which workers could take it, and what is ahead of it."""
         queues, alive = self._store.queues, around.alive
         able = [one for one in alive if job.queue in one.queues and job.kind in one.kinds]
         cap = around.caps.get(job.tenant)
@@ -198,7 +198,7 @@ class Insight:
         )
 
     def overdue(self, grace_seconds: float) -> int:
-        """Running jobs whose lease ran out long enough ago that somebody should have noticed."""
+        """The number of running jobs whose lease ended more than `seconds` ago."""
         return self._store.queues.overdue(grace_seconds)
 
 

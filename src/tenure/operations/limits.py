@@ -1,4 +1,4 @@
-"""Limits of kinds, as handlers and operators say; what operators say is kept in the database."""
+"""Limits of kinds. Handlers declare them; operators override them in the database."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEY_LIMITS = "key_limits"
 
 @dataclass(frozen=True, slots=True)
 class KindLimit:
-    """A limit of a kind, or of each key within it; and whether an operator set it."""
+    """The limit of a kind, or of each key of a kind, and whether an operator set it."""
 
     kind: str
     limit: Limit
@@ -31,7 +31,7 @@ class KindLimit:
 
 
 class KeptLimits:
-    """`app.limits`: what an operator sets goes before what a handler says, within 15 s."""
+    """`app.limits`. An operator's limit replaces the handler's within 15 s."""
 
     def __init__(self, store: Store, handlers: Registry, published: Published) -> None:
         self._store = store
@@ -39,14 +39,14 @@ class KeptLimits:
         self._published = published
 
     def set(self, kind: str, limit: Limit, *, each_key: bool = False) -> None:
-        """Limit a kind in the whole fleet, or each key (`using(limit_key=...)`) within it."""
+        """Limit a kind in the whole fleet, or each of its keys (`using(limit_key=...)`)."""
         check_name("kind", kind)
         check_limit(limit)
         data = asdict(limit)
         self._store.records.upsert(Record(collection=_place(each_key), name=kind, data=data))
 
     def forget(self, kind: str, *, each_key: bool = False) -> bool:
-        """What the handler says holds again; whether there was something to forget."""
+        """Remove an operator's limit; returns whether there was one."""
         return self._store.records.remove(_place(each_key), kind)
 
     def all(self, published: Mapping[str, PublishedHandler] | None = None) -> list[KindLimit]:
@@ -60,13 +60,13 @@ class KeptLimits:
         return [found[name] for name in sorted(found)]
 
     def declared(self) -> Limits:
-        """What the handlers say, without a look into the database."""
+        """The limits that the handlers declare. Does not read the database."""
         return _in_force(self._said(), {})
 
     def for_worker(
         self, caps: Mapping[str, int], published: Mapping[str, PublishedHandler] | None = None
     ) -> Limits:
-        """What a worker of this app has to obey."""
+        """The limits that a worker of this app enforces."""
         known = set(self._handlers.kinds)
         return _in_force([one for one in self.all(published) if one.kind in known], caps)
 

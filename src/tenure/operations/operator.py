@@ -1,4 +1,4 @@
-"""What people do to jobs: cancel, retry, replay, purge, pause. Never to all by accident."""
+"""Operator moves: cancel, retry, replay, purge, pause. Moves over many jobs need a filter."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ ADVICE = {
     Move.RETRY: "a running job is left alone, a succeeded one is not run again, and a key that "
     "another open job holds stays with that one",
     Move.CANCEL: "it has already ended",
-    Move.REPRIORITISE: "only a waiting job has a place in the queue",
+    Move.REPRIORITISE: "only a waiting job has a priority to change",
 }
 
 
 class Operator:
-    """Moves over many jobs, in bounded chunks, each leaving a line in the jobs' histories."""
+    """Moves jobs in bounded chunks. Every move is written to the histories of the jobs."""
 
     def __init__(self, store: Store, signals: Signals) -> None:
         self._store = store
@@ -35,7 +35,7 @@ class Operator:
         self.audit = Audit(store, signals)
 
     def move(self, job_id: str, change: Change, scope: Scope = EVERYTHING) -> Job:
-        """One job of the scope; MoveRefused where its state does not allow it."""
+        """Move one job of the scope. Raises MoveRefused if its state does not allow it."""
         before = self._store.jobs.get(job_id)
         mine = scope.narrow(JobFilter(ids=(job_id,)))
         if before is None or mine is None or not scope.has(before):
@@ -51,7 +51,7 @@ class Operator:
     def move_all(
         self, where: JobFilter, change: Change, *, watch: Watcher | None = None
     ) -> Changed:
-        """Every job that matches, chunk by chunk; `watch` sees the total grow."""
+        """Move every job that matches, in chunks. `watch` is called with the running total."""
         if where.empty:
             raise FilterRequired(change.move)
         total, after = Changed(), None
@@ -70,7 +70,7 @@ class Operator:
     def replay(
         self, where: JobFilter, *, actor: str = "operator", watch: Watcher | None = None
     ) -> Changed:
-        """Failed and dead jobs that match start anew. `preview` says how many that will be."""
+        """Restart the failed and dead jobs that match. `preview` counts them first."""
         if where.empty:
             raise FilterRequired("replay")
         return self.move_all(dead_letters(where), Change(move=Move.RETRY, actor=actor), watch=watch)
@@ -109,7 +109,7 @@ class Operator:
         self.audit.note(actor, "queue.paused", queue)
 
     def resume(self, queue: str, actor: str = "operator") -> None:
-        """Go on."""
+        """Let workers start jobs of this queue again."""
         check_name("queue", queue)
         self._store.queues.resume(queue, actor)
         self._signals.emit("queue.resumed", queue=queue, actor=actor)

@@ -1,4 +1,4 @@
-"""Options of queues, as code and operators say; what operators say is kept in the database."""
+"""Options of queues. Code declares them; operators override them in the database."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class QueueOptions:
     prefetch: int | None = None
 
     def __post_init__(self) -> None:
-        """What cannot be kept is refused here."""
+        """Refuse values that are out of bounds."""
         if not isinstance(self.fair, bool):
             raise OptionError(f"fair must be true or false, not {self.fair!r}")
         if self.ageing is not None:
@@ -48,7 +48,7 @@ AS_USUAL = QueueOptions()
 
 
 class Queues:
-    """`app.queues`: what an operator sets goes before what the code says, within 15 s."""
+    """`app.queues`. An operator's options replace those of the code within 15 s."""
 
     def __init__(self, store: Store, handlers: Registry) -> None:
         self._store = store
@@ -57,7 +57,7 @@ class Queues:
         self.ageing: Mapping[str, float] = {}
 
     def on(self, store: Store) -> Queues:
-        """What the code says, on another store."""
+        """The declared options, on another store."""
         moved = Queues(store, self._handlers)
         moved.declared = self.declared
         return moved
@@ -71,7 +71,7 @@ class Queues:
         ageing: float | None = None,
         prefetch: int | None = None,
     ) -> None:
-        """What the code says about a queue: `app.queue("pdf", slots=2, fair=False, ageing=60)`.
+        """Declare the options of a queue: `app.queue("pdf", slots=2, fair=False, ageing=60)`.
 
         `slots`: jobs at a time in each worker. `fair=False`: within a priority the oldest job goes
         first, whose ever it is. `ageing`: after so many seconds a job goes up one step of priority.
@@ -83,7 +83,7 @@ class Queues:
         self._handlers.give(name, slots)
 
     def set(self, name: str, **changes: Any) -> QueueOptions:
-        """An operator says this now; what is not named stays as it is."""
+        """Set options as an operator. Options that are not named stay as they are."""
         check_name("queue", name)
         if unknown := changes.keys() - set(NAMES):
             raise OptionError(f"a queue has no option {sorted(unknown)[0]!r}")
@@ -94,16 +94,16 @@ class Queues:
         return checked
 
     def forget(self, name: str) -> bool:
-        """What the code says holds again; whether there was something to forget."""
+        """Remove an operator's options; returns whether there were any."""
         return self._store.records.remove(QUEUE_OPTIONS, name)
 
     def kept(self) -> dict[str, dict[str, Any]]:
-        """What operators have set, by queue."""
+        """The options that operators have set, by queue."""
         found = every(self._store.records, QUEUE_OPTIONS)
         return {record.name: _known(record.data) for record in found}
 
     def in_force(self) -> dict[str, QueueOptions]:
-        """What holds in this app, by queue; those that are not named are as usual."""
+        """The options in force in this app, by queue. Other queues have the defaults."""
         kept = self.kept()
         found = {
             name: QueueOptions(
@@ -116,7 +116,7 @@ class Queues:
 
 
 def _known(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that this code knows; newer code may have stored more."""
+    """The stored options that this code knows. Newer code may have stored more."""
     return {name: data[name] for name in NAMES if name in data}
 
 

@@ -20,7 +20,7 @@ MOST = 1_000.0
 
 
 class Tenants:
-    """Weights and caps; who is not named weighs 1 and has none. Workers see a change in 15 s."""
+    """Weights and caps of tenants: 1 and none by default. Workers see a change within 15 s."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -35,26 +35,26 @@ class Tenants:
         self._store.records.upsert(Record(collection=TENANTS, name=_record_name(tenant), data=data))
 
     def forget(self, tenant: str) -> bool:
-        """Let it weigh 1 again; whether it had another weight."""
+        """Set the weight back to 1; returns whether it had another."""
         return self._store.records.remove(TENANTS, _record_name(tenant))
 
     def weights(self) -> Mapping[str, float]:
-        """Of those that are named."""
+        """The weights that are set."""
         found = every(self._store.records, TENANTS)
         return {_name(record): float(record.data["weight"]) for record in found}
 
     def cap(self, tenant: str, jobs: int) -> None:
-        """No more than so many of its jobs run at a time, in the whole fleet."""
+        """Limit how many jobs of a tenant run at a time in the whole fleet."""
         check_name("tenant", tenant)
         data = {"jobs": check_cap(jobs)}
         self._store.records.upsert(Record(collection=CAPS, name=_record_name(tenant), data=data))
 
     def uncap(self, tenant: str) -> bool:
-        """As many as there are slots; whether there was a cap."""
+        """Remove the cap; returns whether there was one."""
         return self._store.records.remove(CAPS, _record_name(tenant))
 
     def caps(self) -> dict[str, int]:
-        """Of those that have one."""
+        """The caps that are set."""
         found = every(self._store.records, CAPS)
         return {_name(record): record.data["jobs"] for record in found}
 

@@ -20,7 +20,7 @@ C = TypeVar("C", "httpx.Client", "httpx.AsyncClient")
 
 
 def correlation_id() -> str | None:
-    """That of the job that runs here, or of the request that is served here."""
+    """The correlation id of the running job, or of the request being served; None outside both."""
     here, job = origin.get(), current_job.get()
     if here is not None and here.inside is job and here.correlation_id is not None:
         return here.correlation_id
@@ -28,7 +28,7 @@ def correlation_id() -> str | None:
 
 
 def traceparent() -> str | None:
-    """The trace that a call from here belongs to."""
+    """The W3C traceparent to send with a call from here; None without a trace."""
     here, job = origin.get(), current_job.get()
     if job is not None and job.app.tracing is not None and (trace := job.app.tracing.here()):
         return trace
@@ -39,7 +39,7 @@ def traceparent() -> str | None:
 
 @contextmanager
 def correlated(correlation: str | None = None, trace: str | None = None) -> Iterator[str]:
-    """Jobs enqueued in this block carry this id, a new one where none is given; answers it.
+    """Give the jobs enqueued in this block a correlation id. Without one, a new id is made.
 
     >>> with correlated("order-42") as found:
     ...     print(found, correlation_id())
@@ -58,7 +58,7 @@ def correlated(correlation: str | None = None, trace: str | None = None) -> Iter
 
 
 def with_correlation(client: C) -> C:
-    """An httpx client whose requests say what they belong to; what they say already is kept.
+    """Add correlation headers to the requests of an httpx client. Headers already set are kept.
 
     >>> client = with_correlation(httpx.Client())          # doctest: +SKIP
     """

@@ -1,57 +1,17 @@
-"""Plain numbers that are cheap to add to: counts, histograms, what happened lately."""
+"""Plain numbers that are cheap to add to: what happened lately, averages, names as labels."""
 
 from __future__ import annotations
 
 import time
-from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable
-from itertools import accumulate
 
-DURATIONS_MS = (1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000,
-                300_000, 900_000)  # fmt: skip
-LABELS = tuple(map(str, map(float, DURATIONS_MS)))
 LONGEST_SECONDS = 300
-FEW = 20
 OTHER = "other"
 
 
-class Histogram:
-    """Milliseconds in buckets. The buckets are disjoint here and cumulative when shown."""
-
-    __slots__ = ("buckets", "total")
-
-    def __init__(self) -> None:
-        self.buckets = [0] * (len(DURATIONS_MS) + 1)
-        self.total = 0.0
-
-    def add(self, milliseconds: float) -> None:
-        """One duration."""
-        self.buckets[bisect_left(DURATIONS_MS, milliseconds)] += 1
-        self.total += milliseconds
-
-    def add_all(self, milliseconds: list[float]) -> None:
-        """Many at once: sorted, each bucket is one search."""
-        if len(milliseconds) < FEW:
-            for one in milliseconds:
-                self.add(one)
-            return
-        milliseconds.sort()
-        before = 0
-        for place, bound in enumerate(DURATIONS_MS):
-            below = bisect_right(milliseconds, bound)
-            self.buckets[place] += below - before
-            before = below
-        self.buckets[-1] += len(milliseconds) - before
-        self.total += sum(milliseconds)
-
-    def shown(self) -> list[tuple[str, float]]:
-        """As Prometheus has it: each bound with all that is below it."""
-        return list(zip((*LABELS, "+Inf"), accumulate(self.buckets), strict=True))
-
-
 class Lately:
-    """How much there was in the last minutes, to the second."""
+    """Counts of the last five minutes, one number for each second."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -59,7 +19,7 @@ class Lately:
         self._seconds: deque[list[int]] = deque(maxlen=LONGEST_SECONDS + 1)
 
     def add(self, count: int) -> None:
-        """So many, now."""
+        """Add a count to the current second."""
         if not count:
             return
         now = int(self._clock())
@@ -69,38 +29,38 @@ class Lately:
             self._seconds.append([now, count])
 
     def total(self, seconds: int = LONGEST_SECONDS) -> int:
-        """Within so many seconds."""
+        """The sum over the last `seconds`."""
         since = self._clock() - seconds
         return sum(count for at, count in list(self._seconds) if at >= since)
 
     def rate(self, seconds: int = 60) -> float:
-        """Per second; a process that has just begun is not held against an hour."""
+        """The average per second. A new process is measured over its own lifetime."""
         known = min(seconds, max(1.0, self._clock() - self._begun))
         return self.total(seconds) / known
 
 
 class Average:
-    """An exponentially weighted one."""
+    """An exponentially weighted average."""
 
     def __init__(self, weight: float = 0.05) -> None:
         self._weight = weight
         self.value: float | None = None
 
     def add(self, value: float) -> None:
-        """The newest counts for `weight`, those before for the rest."""
+        """Add a value; the newest one has the weight `weight`."""
         known = self.value
         self.value = value if known is None else known + self._weight * (value - known)
 
 
 class Names:
-    """Labels from outside: so many different ones, then `other`. A scrape must stay small."""
+    """Bounds the number of label values. After `at_most` different names the rest are `other`."""
 
     def __init__(self, at_most: int = 100) -> None:
         self._at_most = at_most
         self._known: set[str] = set()
 
     def __call__(self, name: str) -> str:
-        """The name itself, or `other`."""
+        """The name, or `other` when there are too many."""
         if name in self._known:
             return name
         if len(self._known) >= self._at_most:
@@ -110,5 +70,5 @@ class Names:
 
 
 def share(part: float, whole: float) -> float:
-    """Of nothing: nothing."""
+    """The ratio of part to whole; 0 if the whole is 0."""
     return part / whole if whole else 0.0

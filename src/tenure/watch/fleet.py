@@ -1,4 +1,4 @@
-"""What the database says of the whole fleet: asked every few seconds at most, in small pieces."""
+"""Metrics of the whole fleet, read from the database every few seconds at most."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STUCK_AFTER_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """One answer of the database."""
+    """The state of the fleet at one moment."""
 
     now: datetime
     loads: Sequence[Load]
@@ -27,12 +27,12 @@ class Look:
 
     @property
     def queued(self) -> int:
-        """Over all queues."""
+        """Waiting jobs in all queues."""
         return sum(load.queued for load in self.loads)
 
 
 class Fleet:
-    """Scrapes that come together share one look; a database that is away is no error of theirs."""
+    """Reads the state of the fleet. Concurrent scrapes share one read."""
 
     def __init__(self, app: Tenure) -> None:
         self._app = app
@@ -40,7 +40,7 @@ class Fleet:
         self._seen: tuple[float, Look | None] | None = None
 
     def look(self) -> Look | None:
-        """A few seconds old at most; None where the database does not answer."""
+        """The state, at most a few seconds old; None if the database does not answer."""
         with self._lock:
             if self._seen is None or time.monotonic() - self._seen[0] >= FRESH_SECONDS:
                 found = self._ask()
@@ -60,7 +60,7 @@ class Fleet:
             return None
 
     def sample(self, samples: Samples) -> None:
-        """Everything, for a scrape."""
+        """Add all fleet metrics to a scrape."""
         look = self.look()
         samples.gauge("database_up", float(look is not None))
         if look is None:

@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 
 from tenure.app import Tenure
 from tenure.asgi.messages import PROBLEM, problem_document
+from tenure.watch.families import with_features
 from tenure.watch.fleet import Fleet
 from tenure.watch.poller import Poller
 from tenure.watch.runs import Runs
@@ -29,12 +30,12 @@ from tenure.watch.store import Services, StoreTimes
 METRICS = "metrics"
 PATH = "/metrics"
 Guard = Callable[[Request], Any]
-"""Looks at a request for metrics, at once or awaited: a Response is sent instead of them."""
+"""Checks a request for metrics, sync or async. A Response that it returns is sent instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """The worker of this process in numbers, since it began."""
+    """Statistics of the worker in this process, since it started."""
 
     running: bool
     processed: int
@@ -48,14 +49,15 @@ class Stats:
 
 
 class Metrics:
-    """Counts from now on. `Metrics.of(app)` answers the same one to everybody who asks."""
+    """The metrics of one app, counted from construction. Use `Metrics.of(app)` to share them."""
 
     def __init__(self, app: Tenure, settings: WatchSettings | None = None) -> None:
         settings = settings or WatchSettings()
         self.registry = CollectorRegistry()
-        self.runs = Runs(app.handlers, settings.docgen_kinds)
+        self.runs = Runs(app.handlers)
         self.poller = Poller()
         self.fleet = Fleet(app)
+        self._features = app.features
         self._store_times = StoreTimes()
         self._services = Services()
         app.signals.subscribe(self.runs.settled, "jobs.settled")
@@ -69,21 +71,24 @@ class Metrics:
 
     @classmethod
     def of(cls, app: Tenure, settings: WatchSettings | None = None) -> Metrics:
-        """Those of this app, made at the first call."""
+        """The metrics of this app; made by the first call."""
         found: Metrics = app.watchers.get(METRICS) or cls(app, settings)
         app.watchers[METRICS] = found
         return found
 
     def describe(self) -> list[Metric]:
-        """Asked at registration: no reason to look at the database."""
+        """Called at registration. Empty, so that registering does not read the database."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """One scrape, without those of Python and of the process."""
-        samples = Samples()
-        parts = (self.runs, self.poller, self._store_times, self._services, self.fleet)
-        for part in parts:
+        """Collect the metrics of the engine and of its features."""
+        features = list(self._features)
+        samples = Samples(with_features(features))
+        for part in (self.runs, self.poller, self._store_times, self._services, self.fleet):
             part.sample(samples)
+        for feature in features:
+            for metric in feature.metrics:
+                metric.sample(samples)
         yield from samples
 
     def stats(self) -> Stats:
@@ -107,7 +112,7 @@ class Metrics:
         )
 
     def exposition(self, accept: str) -> tuple[bytes, str]:
-        """The text of a scrape and its content type, in the form that the scraper likes."""
+        """The text of a scrape and its content type, in the format that `accept` asks for."""
         encode, content_type = choose_encoder(accept)
         return encode(self.registry), content_type
 
@@ -139,7 +144,7 @@ def install_metrics(
 
 
 def only_this_machine(request: Request) -> Response | None:
-    """A request that a proxy passed on comes from elsewhere, whatever its last step was."""
+    """Refuse requests from other machines. A request passed on by a proxy counts as one."""
     passed_on = "forwarded" in request.headers or "x-forwarded-for" in request.headers
     if request.client is not None and not passed_on and is_loopback(request.client.host):
         return None
@@ -149,7 +154,7 @@ def only_this_machine(request: Request) -> Response | None:
 
 
 def is_loopback(host: str) -> bool:
-    """`127.0.0.1`, `::1`, `localhost`."""
+    """Whether a host is this machine: `127.0.0.1`, `::1`, `localhost`."""
     if host == "localhost":
         return True
     try:

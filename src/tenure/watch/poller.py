@@ -1,4 +1,4 @@
-"""The worker of this process as a poller: up since when, what it looked for, what went wrong."""
+"""Metrics of the workers in this process: uptime, polls, ticks, troubles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from tenure.core.signals import Signals
-from tenure.watch.counting import Histogram
+from tenure.feature.metrics import Histogram
 from tenure.watch.samples import Samples
 
 JOBS = "jobs"
@@ -21,16 +21,16 @@ Facts = Mapping[str, Any]
 
 
 class Working(Protocol):
-    """A worker's pipeline, as far as it is looked at from here."""
+    """The part of a worker's pipeline that is measured."""
 
     @property
     def running(self) -> int:
-        """Handlers at work."""
+        """The number of running handlers."""
         ...
 
 
 class Poller:
-    """Hears what workers of this process say of themselves."""
+    """Counts what the workers of this process report by signals."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -42,7 +42,7 @@ class Poller:
         self.last_poll_at: float | None = None
 
     def listen(self, signals: Signals) -> None:
-        """From now on."""
+        """Subscribe to the signals of workers."""
         heard: dict[str, Callable[[str, Facts], None]] = {
             "worker.started": self._started,
             "worker.stopped": self._stopped,
@@ -51,8 +51,6 @@ class Poller:
             "tick.done": self._tick,
             "jobs.enqueued": self._enqueued,
             "jobs.purged": self._purged,
-            "schedule.fired": self._fired,
-            "schedule.dropped": self._dropped,
         }
         for name, hear in heard.items():
             signals.subscribe(hear, name)
@@ -60,17 +58,17 @@ class Poller:
 
     @property
     def uptime_seconds(self) -> float | None:
-        """Since the first worker that still runs here began; None where none does."""
+        """Seconds since the oldest running worker started; None if none runs."""
         since = [begun for begun, _ in list(self._working.values())]
         return time.monotonic() - min(since) if since else None
 
     @property
     def in_flight(self) -> int:
-        """Handlers at work."""
+        """The number of running handlers."""
         return sum(pipeline.running for _, pipeline in list(self._working.values()))
 
     def sample(self, samples: Samples) -> None:
-        """Everything, for a scrape. A process that never had a worker says nothing of one."""
+        """Add all values to a scrape. A process without a worker shows no worker metrics."""
         with self._lock:
             for (name, *labels), count in self._counts.items():
                 samples.count(name, count, *labels)
@@ -121,12 +119,6 @@ class Poller:
 
     def _purged(self, _: str, facts: Facts) -> None:
         self._add(facts["jobs"], "purged_total")
-
-    def _fired(self, _: str, facts: Facts) -> None:
-        self._add(1, "schedule_fired_total")
-
-    def _dropped(self, _: str, facts: Facts) -> None:
-        self._add(facts["slots"], "schedule_dropped_total")
 
     def _trouble(self, name: str, facts: Facts) -> None:
         self._add(1, "troubles_total", name)

@@ -1,4 +1,4 @@
-"""Samples on their way to Prometheus, family by family, as the table of families has them."""
+"""Collects the samples of one scrape, by metric family."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from prometheus_client.core import (
     SummaryMetricFamily,
 )
 
-from tenure.watch.counting import Histogram, share
-from tenure.watch.families import FAMILIES, Family, Sort
+from tenure.feature.metrics import Family, Histogram, Sort
+from tenure.watch.counting import share
 
 CLASSES = {
     Sort.GAUGE: GaugeMetricFamily,
@@ -25,10 +25,10 @@ CLASSES = {
 
 
 class Samples:
-    """One scrape. A name that is not in the table is an error."""
+    """One scrape. Adding to a family that nobody declared is an error."""
 
-    def __init__(self) -> None:
-        self._families = {name: _empty(family) for name, family in FAMILIES.items()}
+    def __init__(self, families: Mapping[str, Family]) -> None:
+        self._families = {name: _empty(family) for name, family in families.items()}
 
     def __iter__(self) -> Iterator[Metric]:
         return iter(self._families.values())
@@ -40,11 +40,11 @@ class Samples:
     count = gauge
 
     def share(self, name: str, part: float, whole: float) -> None:
-        """A part of a whole, from 0 to 1."""
+        """A ratio from 0 to 1."""
         self.gauge(name, share(part, whole))
 
     def counts(self, name: str, found: Mapping[Any, int]) -> None:
-        """A value for each set of labels: a tuple, or a text where there is one label."""
+        """One value for each set of labels: a tuple, or a text if there is a single label."""
         for labels, value in found.items():
             self.gauge(name, value, *((labels,) if isinstance(labels, str) else labels))
 

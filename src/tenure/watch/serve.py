@@ -19,18 +19,18 @@ PLAIN = "text/plain; charset=utf-8"
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """A scrape that hangs keeps nobody else waiting, and the process may end."""
+    """Answers each scrape in a daemon thread: a slow one blocks neither others nor the exit."""
 
     daemon_threads = True
 
 
 class _Quiet(WSGIRequestHandler):
-    """A scrape every few seconds is no news."""
+    """Logs no requests."""
 
     timeout = 30
 
     def log_message(self, *_: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 class MetricsServer:
@@ -67,7 +67,7 @@ class MetricsServer:
         self._thread.start()
 
     def close(self) -> None:
-        """No more scrapes."""
+        """Stop serving."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

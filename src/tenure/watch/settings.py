@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
 
 from pydantic import Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
 class LogFormat(StrEnum):
@@ -35,18 +34,9 @@ class WatchSettings(BaseSettings):
     log_level: LogLevel = LogLevel.INFO
     log_payloads: bool = False
     metrics_token: SecretStr | None = Field(default=None, min_length=16)
-    docgen_kinds: Annotated[tuple[str, ...], NoDecode] = ()
 
     @field_validator("log_format", "log_level", mode="before")
     @classmethod
     def _lower(cls, value: object) -> object:
         """`INFO` is how others write it."""
         return value.strip().lower() if isinstance(value, str) else value
-
-    @field_validator("docgen_kinds", mode="before")
-    @classmethod
-    def _split(cls, value: object) -> object:
-        """A comma-separated list; a `*` stands for anything."""
-        if isinstance(value, str):
-            return tuple(part.strip() for part in value.split(",") if part.strip())
-        return value

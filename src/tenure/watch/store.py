@@ -1,4 +1,4 @@
-"""How quick the database is, as its statements tell; and what apps tell of other services."""
+"""Metrics of database latency, and of other services that apps report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tenure.core.signals import Signals
-from tenure.watch.counting import Average, Histogram, Lately, Names
+from tenure.feature.metrics import Histogram
+from tenure.watch.counting import Average, Lately, Names
 from tenure.watch.samples import Samples
 
 CONNECTION = "CONNECTION"
@@ -16,7 +17,7 @@ SLOW_MS = 100.0
 
 
 class StoreTimes:
-    """Told of every statement, from any thread."""
+    """Measures every statement. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -25,7 +26,7 @@ class StoreTimes:
         self._slow: dict[str, tuple[int, float]] = {}
 
     def hear(self, name: str, seconds: float) -> None:
-        """One statement, COMMIT or CONNECTION."""
+        """Record the duration of a statement, of COMMIT, or of getting a CONNECTION."""
         milliseconds = seconds * 1000
         with self._lock:
             if name == CONNECTION:
@@ -37,7 +38,7 @@ class StoreTimes:
                 self._slow[name] = count + 1, total + milliseconds
 
     def sample(self, samples: Samples) -> None:
-        """Everything, for a scrape."""
+        """Add all values to a scrape."""
         with self._lock:
             if self._latency.value is not None:
                 samples.gauge("db_latency_ewma", self._latency.value)
@@ -47,7 +48,7 @@ class StoreTimes:
 
 
 class Services:
-    """What features and apps tell: `ingest.done`, `api.called`, `api.usage`."""
+    """Counts the signals `ingest.done`, `api.called` and `api.usage` of features and apps."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -59,7 +60,7 @@ class Services:
         self._usage: dict[str, float] = {}
 
     def listen(self, signals: Signals) -> None:
-        """From now on."""
+        """Subscribe to these signals."""
         signals.subscribe(self._ingested, "ingest.done")
         signals.subscribe(self._called, "api.called")
         signals.subscribe(self._used, "api.usage")
@@ -80,7 +81,7 @@ class Services:
             self._usage[self._names(facts["api"])] = facts["used"] / facts["limit"]
 
     def sample(self, samples: Samples) -> None:
-        """Those that were told of."""
+        """Add the values that were reported to a scrape."""
         with self._lock:
             if self._ingest is not None:
                 samples.histogram("ingest_ms", self._ingest)

@@ -1,4 +1,4 @@
-"""Text that may be shown: one line that nobody can forge, and no secrets in it."""
+"""Makes text safe to log: a single line that cannot be forged, without secrets."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ NAMED = re.compile(SUSPECT, re.IGNORECASE)
 
 
 def clean(text: str) -> str:
-    """One line: what is not printable is spelled out. Passwords and tokens are masked."""
+    """The text as one line: unprintable characters are escaped, passwords and tokens masked."""
     if not text.isprintable():
         text = "".join(one if one.isprintable() else _spelled(one) for one in text)
     return mask(text)
 
 
 def clip(text: str) -> str:
-    """The same, with white space made plain and not longer than people read."""
+    """The same, with white space normalised and the length limited."""
     return clean(" ".join(text[:READ].split()))[:CLIPPED]
 
 
@@ -45,7 +45,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def is_secret(name: str) -> bool:
-    """Whether a value of this name is never shown."""
+    """Whether values of this name are secret."""
     return NAMED.search(name) is not None
 
 

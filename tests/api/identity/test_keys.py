@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.api.identity.conftest import Open
 
 from tenure import OptionError, Tenure
 from tenure.access import IdentitySettings, Keys, Permission
@@ -15,7 +16,6 @@ from tenure.core.refusals import (
     ApiKeyNotFound,
 )
 from tenure.testing.clock import ManualClock
-from tests.api.identity.conftest import Open
 
 ROUTES = {"read": ("GET", "/read"), "write": ("POST", "/write"), "admin": ("POST", "/admin")}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.features.outbox.conftest import Make, Program
 
 from tenure import OptionError, RunningJob, State, Tenure, Worker
 from tenure.core.filter import JobFilter
@@ -12,7 +13,6 @@ from tenure.features.outbox import NO_HANDLER, Event, Outbox, Status, ViewFilter
 from tenure.features.outbox.dispatch import DISPATCH
 from tenure.testing.clock import ManualClock
 from tenure.worker.settings import WorkerSettings
-from tests.features.outbox.conftest import Make, Program
 
 SQLITE = pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
 CREATED = "invoice.created"
@@ -304,7 +304,7 @@ def test_one_name_subscribes_once_to_a_type(program: Program) -> None:
     ("said", "problem"),
     [
         ({"no_handler": "ignore"}, "'ignore' is not one of fail, wait"),
-        ({"window": 0}, "window must be longer than nothing"),
+        ({"window": 0}, "window must be greater than 0"),
         ({"window": -1}, "window takes seconds"),
     ],
 )

@@ -1,4 +1,4 @@
-"""OUTBOX_* and PDF_RENDER_CONCURRENCY: their defaults, their bounds, and that they have effect."""
+"""OUTBOX_*: their defaults, their bounds, and that they have effect."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.databases import Databases
+from tests.support.until import until
 
 from tenure import OptionError, RunningJob, Settings, Tenure, Worker
+from tenure.features.documents import Documents
 from tenure.features.outbox import Event, Outbox, OutboxSettings
 from tenure.worker.scope import scope_of, slots_of
 from tenure.worker.settings import WorkerSettings
-from tests.support.databases import Databases
-from tests.support.until import until
 
 
 @pytest.fixture
@@ -27,7 +28,6 @@ def test_the_defaults_are_those_of_old() -> None:
     assert OutboxSettings().model_dump() == {
         "batch_size": 50,
         "concurrency": 10,
-        "pdf_render_concurrency": 2,
         "lease_duration_ms": 60_000,
         "lease_heartbeat_ms": 15_000,
         "max_attempts": 3,
@@ -42,7 +42,6 @@ def test_the_defaults_are_those_of_old() -> None:
     [
         ("OUTBOX_BATCH_SIZE", "0"),
         ("OUTBOX_CONCURRENCY", "many"),
-        ("PDF_RENDER_CONCURRENCY", "0"),
         ("OUTBOX_LEASE_DURATION_MS", "1"),
         ("OUTBOX_LEASE_HEARTBEAT_MS", "-1"),
         ("OUTBOX_MAX_ATTEMPTS", "0"),
@@ -80,7 +79,7 @@ def test_slots_batches_and_leases_come_from_the_environment(
     }.items():  # fmt: skip
         monkeypatch.setenv(variable, value)
     outbox = Outbox(app)
-    app.include(outbox)
+    Documents(app)
     outbox.on("created", subscriber="mailer")(nothing)
     outbox.on("created", subscriber="pdf", queue="pdf")(nothing)
 
@@ -98,7 +97,7 @@ def nothing(job: RunningJob, event: Event) -> None:
 
 def test_ten_pdfs_never_block_the_mails(app: Tenure) -> None:
     outbox, gate, lock = Outbox(app), threading.Event(), threading.Lock()
-    app.include(outbox)
+    Documents(app)
     mails: list[int] = []
     rendering: list[int] = []
     most: list[int] = []

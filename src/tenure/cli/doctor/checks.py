@@ -1,21 +1,23 @@
-"""What the doctor looks at. Each check gives findings: a fact, and what to do next."""
+"""The checks of `tenure doctor`. Each yields findings: a fact, and what to do next."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 from tenure.app import Tenure
-from tenure.cli.doctor.findings import Finding, Level
 from tenure.cli.doctor.space import space
 from tenure.cli.kit.durations import plural, span
 from tenure.cli.kit.engines import sql_store
-from tenure.core.errors import UnsupportedDatabase
+from tenure.core.errors import OptionError, UnsupportedDatabase
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, State
+from tenure.feature import Feature, FeatureError, Finding, Level, read_settings
 from tenure.stores.contract import Capability
 from tenure.stores.sql.closed_database import explain, read_mark
+from tenure.stores.sql.migrations import Migrations
 
 STUCK_GRACE_SECONDS = 15.0
 HELD_AT_ONCE = 5_000
@@ -26,8 +28,13 @@ NAMED_KEYS = 5
 def examine(
     engine: Tenure, version: str, clock_seconds: float, snapshot_seconds: float
 ) -> Iterator[Finding]:
-    """Everything; without the right schema only what needs none."""
+    """Run all checks. With the wrong schema, only those that need none."""
     yield from database(engine, version)
+    try:
+        engine.features.load()  # before the schema is looked at: their tables belong to it
+    except FeatureError as error:
+        yield Finding(Level.PROBLEM, "features", str(error), "repair or uninstall it")
+        return
     schema_finding = schema(engine)
     yield schema_finding
     if schema_finding.level is Level.PROBLEM:
@@ -39,13 +46,13 @@ def examine(
     yield stopped_keys(engine)
     yield from orphans(engine)
     yield paused(engine)
-    yield schedules(engine)
     yield dead_letters(engine)
+    yield from features(engine)
     yield from space(engine, snapshot_seconds)
 
 
 def database(engine: Tenure, version: str) -> Iterator[Finding]:
-    """Its version, and what is known about it."""
+    """The version of the database, and known problems of it."""
     yield Finding(Level.OK, "database", version)
     store = sql_store(engine)
     try:
@@ -58,7 +65,7 @@ def database(engine: Tenure, version: str) -> Iterator[Finding]:
 
 
 def wal_reset(found: tuple[int, ...]) -> Iterator[Finding]:
-    """A bug of SQLite that can lose a commit."""
+    """Warn about a SQLite bug that can lose a commit."""
     from tenure.stores.sqlite.dialect import WAL_RESET_FIXED
 
     fixed = ".".join(map(str, WAL_RESET_FIXED))
@@ -74,26 +81,36 @@ def wal_reset(found: tuple[int, ...]) -> Iterator[Finding]:
 
 
 def schema(engine: Tenure) -> Finding:
-    """Whether this code and the tables fit."""
-    migrations, database = sql_store(engine).migrations, sql_store(engine).database
-    with database.raw_connection() as connection:
-        have, serves = migrations.status(connection)
-        mark = read_mark(database, connection)
-    if mark is not None:
-        return Finding(Level.PROBLEM, "schema", *explain(mark))
-    if migrations.latest < serves:
-        fact = f"serves code of schema version {serves} and newer; this code is at "
-        todo = "upgrade tenure in this program"
-        return Finding(Level.PROBLEM, "schema", f"{fact}{migrations.latest}", todo)
-    if have < migrations.latest:
-        pending = ", ".join(f"{one.version:04d}_{one.name}" for one in migrations.pending())
-        fact = f"version {have}, and this code needs {migrations.latest}; pending: {pending}"
-        return Finding(Level.PROBLEM, "schema", fact, "run: tenure migrate")
+    """Whether the tables fit this code."""
+    store = sql_store(engine)
+    with store.database.raw_connection() as connection:
+        mark = read_mark(store.database, connection)
+        if mark is not None:
+            return Finding(Level.PROBLEM, "schema", *explain(mark))
+        for migrations in store.schemas:
+            if (wrong := unfit(migrations, connection)) is not None:
+                return wrong
+        have, _ = store.migrations.status(connection)
     return Finding(Level.OK, "schema", f"version {have}, nothing pending")
 
 
+def unfit(migrations: Migrations, connection: Any) -> Finding | None:
+    """What is wrong with the tables of the engine or of one feature."""
+    have, serves = migrations.status(connection)
+    whose = f"tables of {migrations.feature}: " if migrations.feature else ""
+    if migrations.latest < serves:
+        fact = f"serves code of schema version {serves} and newer; this code is at "
+        todo = f"upgrade {migrations.feature or 'tenure'} in this program"
+        return Finding(Level.PROBLEM, "schema", f"{whose}{fact}{migrations.latest}", todo)
+    if have < migrations.latest:
+        pending = ", ".join(f"{one.version:04d}_{one.name}" for one in migrations.pending())
+        fact = f"version {have}, and this code needs {migrations.latest}; pending: {pending}"
+        return Finding(Level.PROBLEM, "schema", f"{whose}{fact}", "run: tenure migrate")
+    return None
+
+
 def clock(engine: Tenure, allowed: float) -> Finding:
-    """Leases go by the store's clock; logs and people go by this machine's."""
+    """How far the clocks are apart. Leases use the database's clock, logs this machine's."""
     before = datetime.now(UTC)
     theirs = engine.store.now()
     offset = (theirs - before - (datetime.now(UTC) - before) / 2).total_seconds()
@@ -105,7 +122,7 @@ def clock(engine: Tenure, allowed: float) -> Finding:
 
 
 def workers(engine: Tenure) -> Finding:
-    """Alive, or gone without a word."""
+    """Live workers, and workers that ended without signing out."""
     found = engine.insight.workers()
     silent = [worker for worker in found if not worker.alive]
     fact = f"{len(found) - len(silent)} alive"
@@ -120,7 +137,7 @@ def workers(engine: Tenure) -> Finding:
 
 
 def wake_ups(engine: Tenure) -> Finding:
-    """Who hears of a new job at once; the others find it when they look."""
+    """Whether live workers receive wake-ups; the others find jobs by polling."""
     if Capability.WAKE_UPS not in engine.store.capabilities:
         return Finding(Level.OK, "wake-ups", "within a process; between processes by polling")
     deaf = [one.id for one in engine.insight.workers() if one.alive and not one.listening]
@@ -132,7 +149,7 @@ def wake_ups(engine: Tenure) -> Finding:
 
 
 def stuck(engine: Tenure) -> Finding:
-    """Running, says the row, but nobody holds it and nobody took it up."""
+    """Running jobs whose lease ended and that no worker took up."""
     count = engine.insight.overdue(STUCK_GRACE_SECONDS)
     if not count:
         return Finding(Level.OK, "stuck jobs", "none")
@@ -142,7 +159,7 @@ def stuck(engine: Tenure) -> Finding:
 
 
 def stopped_keys(engine: Tenure) -> Finding:
-    """Jobs of an ordering key that wait while nobody is ahead of them."""
+    """Ordering keys whose jobs wait with nobody ahead of them."""
     found: list[str] = []
     after: str | None = None
     for _ in range(HELD_LOOKS):
@@ -164,7 +181,7 @@ def stopped_keys(engine: Tenure) -> Finding:
 
 
 def orphans(engine: Tenure) -> Iterator[Finding]:
-    """What is queued where nobody takes it from."""
+    """Queued jobs that no live worker takes."""
     found = engine.insight.orphans()
     if not found:
         yield Finding(Level.OK, "kinds", "a live worker takes every queued kind from its queue")
@@ -180,7 +197,7 @@ def orphans(engine: Tenure) -> Iterator[Finding]:
 
 
 def paused(engine: Tenure) -> Finding:
-    """Queues that somebody stopped."""
+    """Paused queues."""
     found = [queue for queue in engine.insight.queues() if queue.paused]
     if not found:
         return Finding(Level.OK, "queues", "none is paused")
@@ -189,21 +206,27 @@ def paused(engine: Tenure) -> Finding:
     return Finding(Level.WARNING, "queues", f"paused: {named}", todo)
 
 
-def schedules(engine: Tenure) -> Finding:
-    """Slots that are over and that nobody has fired."""
-    now = engine.store.now()
-    active = [row for row in engine.schedules.list() if row.active]
-    waits = {row.name: (now - row.next_at).total_seconds() for row in active}
-    late = {name: wait for name, wait in waits.items() if wait > STUCK_GRACE_SECONDS}
-    if not late:
-        return Finding(Level.OK, "schedules", f"{len(active)} active, none late")
-    named = ", ".join(f"{name} (for {span(wait)})" for name, wait in late.items())
-    todo = "start a worker; where WORKER_TICK_RUNNERS is set it must name schedules"
-    return Finding(Level.WARNING, "schedules", f"not fired in time: {named}", todo)
+def features(engine: Tenure) -> Iterator[Finding]:
+    """The features in use: their settings, and the checks that they bring."""
+    found = list(engine.features)
+    named = ", ".join(sorted(feature.name for feature in found))
+    yield Finding(Level.OK, "features", named or "none")
+    for feature in found:
+        yield from wrong_settings(feature)
+        yield from feature.checks()
+
+
+def wrong_settings(feature: Feature) -> Iterator[Finding]:
+    """Environment variables with values that a feature refuses."""
+    for settings in feature.settings_classes:
+        try:
+            read_settings(settings)
+        except OptionError as error:
+            yield Finding(Level.PROBLEM, feature.name, str(error), "correct the variable")
 
 
 def dead_letters(engine: Tenure) -> Finding:
-    """Jobs that wait for a person."""
+    """Failed and dead jobs, which need an operator."""
     counts = engine.insight.counts(JobFilter(states=DEAD_LETTERS))
     if not any(counts.values()):
         return Finding(Level.OK, "dead letters", "none")

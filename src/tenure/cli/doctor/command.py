@@ -1,4 +1,4 @@
-"""`tenure doctor`: is everything well, and if not, what to do next."""
+"""`tenure doctor`: check the installation, and say what to do next."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from tenure.cli.doctor.checks import examine
-from tenure.cli.doctor.findings import Finding, Level
 from tenure.cli.kit import errors
 from tenure.cli.kit.engines import open_existing, sql_store
 from tenure.cli.kit.options import AsJson, Database
 from tenure.cli.kit.output import console, show_json
+from tenure.feature.finding import Finding, Level
 
 MARKS = {Level.OK: ("✓", "green"), Level.WARNING: ("!", "yellow"), Level.PROBLEM: ("✗", "bold red")}
 
@@ -29,7 +29,7 @@ def doctor(
         float, typer.Option("--snapshot-seconds", help="How long a transaction may stay open.")
     ] = 300.0,
 ) -> None:
-    """Examine database, schema, clock, workers, jobs and space.
+    """Check database, schema, clock, workers, jobs, features and space.
 
     Exit codes: 0 all well, warnings included; 1 problems found, also in the
     schema; 2 wrong usage or bad input; 3 database unavailable.
@@ -57,7 +57,7 @@ def _show_unreachable(error: Exception) -> None:
 
 
 def _show(findings: Sequence[Finding]) -> None:
-    """A line each, then what to do about it."""
+    """One line for each finding, then what to do about it."""
     screen = console()
     if not screen.is_terminal:
         typer.echo("\n".join(_lines(findings)))
@@ -76,7 +76,7 @@ def _show(findings: Sequence[Finding]) -> None:
 
 
 def _lines(findings: Sequence[Finding]) -> Iterator[str]:
-    """For a pipe: no line is broken."""
+    """The same for a pipe, without wrapped lines."""
     for one in findings:
         yield f"{one.level.word:<7}  {one.subject:<12}  {one.fact}"
         if one.todo:

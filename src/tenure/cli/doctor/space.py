@@ -1,14 +1,14 @@
-"""What the doctor says about space: sizes, dead rows, old snapshots, SQLite's log."""
+"""Checks of space: sizes, dead rows, old snapshots, SQLite's write-ahead log."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from tenure.app import Tenure
-from tenure.cli.doctor.findings import Finding, Level
 from tenure.cli.kit.durations import ago, plural, span
 from tenure.cli.kit.engines import sql_store
 from tenure.core.errors import StoreError
+from tenure.feature.finding import Finding, Level
 from tenure.stores.sql.read.table_health import Snapshot, TableSize, old_snapshots, table_sizes
 from tenure.stores.sqlite.dialect import SqliteDialect
 from tenure.stores.sqlite.wal import LIMIT_BYTES
@@ -29,7 +29,7 @@ ENDS = {
 
 
 def space(engine: Tenure, snapshot_seconds: float) -> Iterator[Finding]:
-    """How large, how much of it is dead, and who keeps it."""
+    """Table sizes, dead rows, and who prevents their removal."""
     database = sql_store(engine).database
     sizes = table_sizes(database)
     if isinstance(database.dialect, SqliteDialect):
@@ -43,7 +43,7 @@ def space(engine: Tenure, snapshot_seconds: float) -> Iterator[Finding]:
 
 
 def table_size(sizes: Sequence[TableSize]) -> Finding:
-    """All tables together, and the largest."""
+    """The size of all tables, and of the largest one."""
     data, indexes = sum(one.bytes for one in sizes), sum(one.index_bytes for one in sizes)
     largest = sizes[0]
     fact = (
@@ -54,7 +54,7 @@ def table_size(sizes: Sequence[TableSize]) -> Finding:
 
 
 def bloat(engine: Tenure, sizes: Sequence[TableSize]) -> Finding:
-    """Rows that are gone but not yet cleaned away: the table with most of them."""
+    """The table with the most dead rows."""
     worst = max(sizes, key=lambda one: one.dead or 0)
     dead, rows = worst.dead or 0, worst.rows or 0
     cleaned = ago(worst.cleaned_at, engine.store.now()) or "never, as far as is known"
@@ -68,7 +68,7 @@ def bloat(engine: Tenure, sizes: Sequence[TableSize]) -> Finding:
 
 
 def snapshots(engine: Tenure, old_seconds: float) -> Iterator[Finding]:
-    """Who keeps dead rows from being removed, and how to end that."""
+    """Old snapshots that keep dead rows from being removed."""
     try:
         found = old_snapshots(sql_store(engine).database)
     except StoreError:
@@ -89,7 +89,7 @@ def snapshots(engine: Tenure, old_seconds: float) -> Iterator[Finding]:
 
 
 def is_old(one: Snapshot, seconds: float) -> bool:
-    """A slot and the history have no age, but a length."""
+    """Whether a snapshot is old. Slots and the history list are judged by length, not age."""
     if one.kind == "history":
         return (one.transactions or 0) > NOTABLE_HISTORY
     if one.kind == "slot":
@@ -98,7 +98,7 @@ def is_old(one: Snapshot, seconds: float) -> bool:
 
 
 def told(one: Snapshot) -> str:
-    """Who holds it, and what that means."""
+    """Who holds a snapshot, for people."""
     behind = "" if one.transactions is None else f", {plural(one.transactions, 'transaction')} ago"
     if one.kind == "history":
         return f"{one.transactions or 0:,} changes wait in InnoDB's history list to be purged"
@@ -111,14 +111,14 @@ def told(one: Snapshot) -> str:
 
 
 def file_size(size: TableSize) -> Finding:
-    """SQLite gives free pages to new rows, and never back to the disk by itself."""
+    """The size of a SQLite file. Free pages are reused, but not given back to the disk."""
     free = plural(size.dead or 0, "free page")
     fact = f"the file has {volume(size.bytes)}, with {free} to be used again"
     return Finding(Level.OK, "space", fact, figures={"tables": [size.to_dict()]})
 
 
 def log_length(length: int) -> Finding:
-    """It is copied back past the limit, unless a reader holds an old snapshot."""
+    """The length of the write-ahead log. Only a reader with an old snapshot lets it grow."""
     fact, figures = f"the write-ahead log has {volume(length)}", {"wal_bytes": length}
     if length <= LONG_LOG * LIMIT_BYTES:
         return Finding(Level.OK, "log", fact, figures=figures)
@@ -128,7 +128,7 @@ def log_length(length: int) -> Finding:
 
 
 def volume(count: float) -> str:
-    """Bytes as people say them."""
+    """A number of bytes, for people."""
     for unit in ("bytes", "kB", "MB"):
         if count < 1_000:
             return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"

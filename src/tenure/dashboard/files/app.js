@@ -31,6 +31,14 @@ function show(session) {
     location.reload();
   }));
   live(person);
+  linkScreens();
+}
+
+// Features bring screens of their own: pages of plain files, listed by the service.
+async function linkScreens() {
+  const screens = await get("/features/screens.json").catch(() => []);
+  by("screens").hidden = screens.length === 0;
+  by("screens").replaceChildren(...screens.map((screen) => h("a", { href: screen.path }, screen.title)));
 }
 
 function live(person) {

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from tenure.core.errors import OptionError
 from tenure.features.outbox.backoff import Backoff
 from tenure.jobs.handler import QueueSlots
 
 DAY_MS = 86_400_000
 OUTBOX_QUEUE = "outbox"
 DISPATCH_QUEUE = "outbox.dispatch"
-PDF_QUEUE = "pdf"
 
 
 class OutboxSettings(BaseSettings):
@@ -24,9 +22,6 @@ class OutboxSettings(BaseSettings):
 
     batch_size: int = Field(default=50, ge=1, le=10_000)
     concurrency: int = Field(default=10, ge=1, le=10_000)
-    pdf_render_concurrency: int = Field(
-        default=2, ge=1, le=10_000, validation_alias="PDF_RENDER_CONCURRENCY"
-    )
     lease_duration_ms: int = Field(default=60_000, ge=200, le=DAY_MS)
     lease_heartbeat_ms: int = Field(default=15_000, ge=50, le=DAY_MS)
     max_attempts: int = Field(default=3, ge=1, le=1_000)
@@ -52,26 +47,8 @@ class OutboxSettings(BaseSettings):
 
     @property
     def slots(self) -> Mapping[str, QueueSlots]:
-        """PDFs have slots of their own, so that they never keep the mails waiting."""
+        """OUTBOX_CONCURRENCY and OUTBOX_BATCH_SIZE, for dispatching and for delivering."""
         return {
             OUTBOX_QUEUE: QueueSlots(self.concurrency, self.batch_size),
             DISPATCH_QUEUE: QueueSlots(self.concurrency, self.batch_size),
-            PDF_QUEUE: QueueSlots(self.pdf_render_concurrency),
         }
-
-
-def from_environment() -> OutboxSettings:
-    """The settings, or an error that names the variable."""
-    try:
-        return OutboxSettings()
-    except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False, include_context=False)
-        said = (f"{_variable(one['loc'])}{one['msg']}" for one in found)
-        raise OptionError("; ".join(said)) from None
-
-
-def _variable(place: tuple[int | str, ...]) -> str:
-    if not place:
-        return ""
-    name = str(place[0])
-    return f"{name}: " if name.isupper() else f"OUTBOX_{name.upper()}: "

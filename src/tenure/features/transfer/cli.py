@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from tenure.app import Tenure
 from tenure.cli.kit.durations import plural
 from tenure.cli.kit.engines import missing_file, require_file
 from tenure.cli.kit.options import AsJson
@@ -83,7 +84,8 @@ def move(
     )
     if verify_only:
         require_file(target)
-    with _source(source) as one, _target(target, dry_run) as other:
+    packages = table_packages()
+    with _source(source, packages) as one, _target(target, dry_run, packages) as other:
         report = _run(Transfer(one, other, options), dry_run=dry_run, verify_only=verify_only)
     if as_json:
         show_json(report.to_dict())
@@ -92,7 +94,7 @@ def move(
 
 
 def _reopen(url: str, *, as_json: bool) -> None:
-    with _source(url) as end:
+    with _source(url, {}) as end:
         reopen(end)
     if as_json:
         show_json({"open": True})
@@ -101,19 +103,26 @@ def _reopen(url: str, *, as_json: bool) -> None:
 
 
 @contextmanager
-def _source(url: str) -> Iterator[End]:
+def _source(url: str, packages: Mapping[str, str]) -> Iterator[End]:
     require_file(url)
-    with open_end(url) as end:
+    with open_end(url, packages) as end:
         yield end
 
 
 @contextmanager
-def _target(url: str, dry_run: bool) -> Iterator[End]:
+def _target(url: str, dry_run: bool, packages: Mapping[str, str]) -> Iterator[End]:
     """Looking at a SQLite file that is not there would create it."""
     with TemporaryDirectory(prefix="tenure-") as folder:
         missing = dry_run and missing_file(url) is not None
-        with open_end(f"sqlite:///{Path(folder) / 'none.db'}" if missing else url) as end:
+        chosen = f"sqlite:///{Path(folder) / 'none.db'}" if missing else url
+        with open_end(chosen, packages) as end:
             yield end
+
+
+def table_packages() -> dict[str, str]:
+    """Of the installed features that have tables."""
+    found = Tenure("sqlite:///tenure.db").features
+    return {feature.name: feature.tables for feature in found if feature.tables is not None}
 
 
 def _run(transfer: Transfer, *, dry_run: bool, verify_only: bool) -> Report:

@@ -105,10 +105,10 @@ def _collides(table: Table, row: Row) -> TransferRefused:
 def _stopped(
     table: Table, found: Sequence[Row], error: Exception, merging: bool
 ) -> TransferStopped:
-    place = f"the rows {table.key_of(found[0])} to {table.key_of(found[-1])}"
+    refused = f"the rows {table.key_of(found[0])} to {table.key_of(found[-1])}"
     rest = "nothing was written" if merging else "what was written before them stays"
     told = str(error).partition("\n")[0]  # some drivers go on with what is in the row
     return TransferStopped(
-        f"{table.name}: the target did not take {place}: {told}; {rest}, and the source is as it "
+        f"{table.name}: the target did not take {refused}: {told}; {rest}, and the source is as it "
         "was. Run tenure move again when the cause is gone"
     )

@@ -13,7 +13,9 @@ from tenure.core.errors import TransferRefused
 from tenure.stores.open import open_store
 from tenure.stores.sql import closed_database as closing
 from tenure.stores.sql.database import Database
+from tenure.stores.sql.ledger import FEATURE_TABLE, features_of
 from tenure.stores.sql.migrations import Migrations
+from tenure.stores.sql.schemas import Schemas
 from tenure.stores.sql.statement import Rows
 from tenure.stores.sql.table_copy import Ways, ways_of
 from tenure.stores.sql.tables import Table, known_tables
@@ -24,11 +26,12 @@ PORTS = {"postgres": 5432, "mysql": 3306}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """Reads and writes whole tables. `place` names it without a password."""
+    """Reads and writes whole tables. `address` names it without a password."""
 
-    place: str
+    address: str
     database: Database
     migrations: Migrations
+    schemas: Schemas
     connection: Any
     ways: Ways
 
@@ -36,6 +39,20 @@ class End:
     def version(self) -> int:
         """The version of its schema; 0 where there is none."""
         return self.migrations.status(self.connection)[0]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Those of the engine, and of the features whose tables are there."""
+        found = set(self.features)
+        packages = self.schemas.packages
+        return known_tables(tuple(packages[name] for name in packages if name in found))
+
+    @property
+    def features(self) -> list[str]:
+        """The features whose tables are there, installed here or not."""
+        if not self.database.dialect.has_table(self.connection, FEATURE_TABLE):
+            return []
+        return features_of(self.connection)
 
     @property
     def mark(self) -> str | None:
@@ -48,12 +65,13 @@ class End:
 
     def count(self, table: Table) -> int:
         """How many rows it has."""
-        return int(self.select(f"SELECT count(*) FROM {table.name}")[0][0])  # noqa: S608 - a name of ours
+        [(number,)] = self.select(f"SELECT count(*) FROM {table.name}")  # noqa: S608 - a name of ours
+        return int(number)
 
     def counts(self) -> dict[str, int]:
         """The rows of every table that is there and has some."""
         has_table = self.database.dialect.has_table
-        there = [one for one in known_tables() if has_table(self.connection, one.name)]
+        there = [one for one in self.tables if has_table(self.connection, one.name)]
         found = {table.name: self.count(table) for table in there}
         return {name: count for name, count in found.items() if count}
 
@@ -73,7 +91,8 @@ class End:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Nobody else writes here before the block ends."""
-        tables = [BOOKKEEPING, *(table.name for table in known_tables())]
+        books = [BOOKKEEPING, FEATURE_TABLE] if self.features else [BOOKKEEPING]
+        tables = [*books, *(table.name for table in self.tables)]
         self.ways.hold(self.connection, tables)
         try:
             yield
@@ -85,17 +104,22 @@ class End:
 
 
 @contextmanager
-def open_end(url: str) -> Iterator[End]:
-    """A connection that asks nothing of the schema yet."""
+def open_end(url: str, packages: Mapping[str, str] | None = None) -> Iterator[End]:
+    """A connection that asks nothing of the schema yet. `packages` are those with the tables of
+    features, by the names of the features.
+    """
     store = open_store(url, auto_migrate=False)
+    for feature, package in (packages or {}).items():
+        store.schemas.add(feature, package)
     database = store.database
     try:
         with database.raw_connection() as connection:
             database.dialect.check(connection)
             yield End(
-                place=place_of(url, database),
+                address=address_of(url, database),
                 database=database,
                 migrations=store.migrations,
+                schemas=store.schemas,
                 connection=connection,
                 ways=ways_of(database.dialect),
             )
@@ -103,7 +127,7 @@ def open_end(url: str) -> Iterator[End]:
         store.close()
 
 
-def place_of(url: str, database: Database) -> str:
+def address_of(url: str, database: Database) -> str:
     """The same text for the same database, as far as its address tells."""
     path: str | None = getattr(database.dialect, "path", None)
     if path is not None:
@@ -114,5 +138,5 @@ def place_of(url: str, database: Database) -> str:
 
 def check_apart(source: End, target: End) -> None:
     """Raise where both are the same database."""
-    if source.place == target.place:
-        raise TransferRefused(f"--from and --to are the same database: {source.place}")
+    if source.address == target.address:
+        raise TransferRefused(f"--from and --to are the same database: {source.address}")

@@ -51,7 +51,7 @@ def _page(end: End, table: Table, after: Row | None, size: int) -> Rows:
     if after is None:
         return end.select(_sql(table, 0, bounded=False), {"size": size})
     found: Rows = []
-    values: dict[str, Any] = {f"k{place}": value for place, value in enumerate(after)}
+    values: dict[str, Any] = {f"k{position}": value for position, value in enumerate(after)}
     for same in range(len(after) - 1, -1, -1):
         if len(found) < size:
             found += end.select(_sql(table, same, bounded=True), _values(values, same, size, found))
@@ -59,13 +59,13 @@ def _page(end: End, table: Table, after: Row | None, size: int) -> Rows:
 
 
 def _values(values: dict[str, Any], same: int, size: int, found: Rows) -> dict[str, Any]:
-    used = {f"k{place}": values[f"k{place}"] for place in range(same + 1)}
+    used = {f"k{position}": values[f"k{position}"] for position in range(same + 1)}
     return {**used, "size": size - len(found)}
 
 
 def _sql(table: Table, same: int, *, bounded: bool) -> str:
     """`same` columns of the key are equal, the next one is greater."""
-    terms = [f"{column} = :k{place}" for place, column in enumerate(table.key[:same])]
+    terms = [f"{column} = :k{position}" for position, column in enumerate(table.key[:same])]
     if bounded:
         terms.append(f"{table.key[same]} > :k{same}")
     where = f" WHERE {' AND '.join(terms)}" if terms else ""

@@ -26,7 +26,25 @@ def check_schemas(source: End, target: End, *, complete: bool) -> None:
         if have < known and (complete or end is source):
             raise TransferRefused(
                 f"the schema of the {name} is at version {have} and this code needs {known}; "
-                f"run: tenure migrate --database {end.place}"
+                f"run: tenure migrate --database {end.address}"
+            )
+    check_features(source)
+
+
+def check_features(source: End) -> None:
+    """Every feature whose tables the source has must be installed here, in the same version."""
+    if unknown := sorted(set(source.features) - source.schemas.packages.keys()):
+        raise TransferRefused(
+            f"the source has tables of the feature {unknown[0]!r}, which is not installed here: "
+            "install it, then move"
+        )
+    for migrations in source.schemas:
+        have, known = migrations.status(source.connection)[0], migrations.latest
+        if migrations.feature in source.features and have != known:
+            raise TransferRefused(
+                f"the tables of the feature {migrations.feature!r} are at version {have} in the "
+                f"source, and the feature installed here is at {known}; "
+                + ("upgrade it" if have > known else "run: tenure migrate")
             )
 
 
@@ -67,10 +85,11 @@ def check_workers(source: End) -> None:
 def workers_alive(source: End) -> list[str]:
     """The workers that have been heard of within the last minute, as the source tells them."""
     database, connection = source.database, source.connection
-    now = database.execute(connection, Statement("store_now"))[0][0]
+    [(now,)] = database.execute(connection, Statement("store_now"))
     values = {"collection": WORKERS, "after": "", "limit": 10_000}
     found = database.execute(connection, Statement("list_records", values))
-    return [str(row[1]) for row in found if now - row[4] < WORKER_SILENT_SECONDS * MICROS]
+    silent = WORKER_SILENT_SECONDS * MICROS
+    return [str(name) for _, name, _, _, seen_at in found if now - seen_at < silent]
 
 
 def refused_for(alive: list[str]) -> TransferRefused:

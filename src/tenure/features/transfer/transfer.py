@@ -18,7 +18,6 @@ from tenure.features.transfer.end import End, check_apart
 from tenure.features.transfer.report import Report, TableReport
 from tenure.features.transfer.verify import verify
 from tenure.stores.sql import closed_database as closing
-from tenure.stores.sql.tables import known_tables
 
 Watch = Callable[[str, int], None]
 LOOK_SECONDS = 1.0
@@ -45,7 +44,7 @@ class Transfer:
         self.target = target
         self.options = options
         self.watch = watch
-        self._filling = f"{closing.FILLING}{_short(source.place)}"
+        self._filling = f"{closing.FILLING}{_short(source.address)}"
 
     @property
     def merging(self) -> bool:
@@ -92,7 +91,7 @@ class Transfer:
             merging=self.merging,
             watch=lambda rows: self.watch("move", rows),
         )
-        for table, told in zip(known_tables(), report.tables, strict=True):
+        for table, told in zip(self.source.tables, report.tables, strict=True):
             copy.table(table, told)
         report.move_seconds = time.monotonic() - started
 
@@ -134,13 +133,20 @@ class Transfer:
     def _prepare(self) -> None:
         """The target's schema, its mark, and its counters behind the source's."""
         target = self.target
-        target.migrations.apply()
+        self._migrate()
         if not self.merging and target.mark is None:
             closing.put_mark(target.database, target.connection, self._filling)
-        for table in known_tables():
+        for table in self.source.tables:
             if table.counted:
                 last = self.source.ways.last_id(self.source.connection, table)
                 target.ways.raise_id(target.connection, table, last)
+
+    def _migrate(self) -> None:
+        """The engine's tables, and those of the features that the source has."""
+        features = self.source.features
+        for migrations in self.target.schemas:
+            if not migrations.feature or migrations.feature in features:
+                migrations.apply()
 
     def _close_source(self, report: Report) -> None:
         """Before the target is opened: at no moment are both in use."""
@@ -148,22 +154,23 @@ class Transfer:
             return
         source = self.source
         closing.shut(source.database, source.connection)
-        mark = f"{closing.MOVED}{self.target.place}"
+        mark = f"{closing.MOVED}{self.target.address}"
         closing.put_mark(source.database, source.connection, mark)
         report.source_closed = True
 
     def _open_target(self) -> None:
         target = self.target
-        target.ways.refresh(target.connection, known_tables())
+        target.ways.refresh(target.connection, self.source.tables)
         closing.remove_mark(target.database, target.connection)
 
     def _report(self, *, dry_run: bool = False) -> Report:
         source = self.source
-        counted = [table for table in known_tables() if table.counted]
+        tables = source.tables
+        counted = [table for table in tables if table.counted]
         return Report(
-            source=source.place,
-            target=self.target.place,
-            tables=[TableReport(table=t.name, rows=source.count(t)) for t in known_tables()],
+            source=source.address,
+            target=self.target.address,
+            tables=[TableReport(table=t.name, rows=source.count(t)) for t in tables],
             dry_run=dry_run,
             resumed=self.target.mark is not None,
             last_ids={t.name: source.ways.last_id(source.connection, t) for t in counted},
@@ -174,16 +181,16 @@ def reopen(end: End) -> None:
     """Take back that a database was moved away: it may be used again."""
     mark = end.mark
     if mark is None:
-        raise TransferRefused(f"{end.place} is not closed")
+        raise TransferRefused(f"{end.address} is not closed")
     if not mark.startswith(closing.MOVED):
         raise TransferRefused(
-            f"{end.place} holds a part of another database: run the same tenure move again to "
+            f"{end.address} holds a part of another database: run the same tenure move again to "
             "finish it, or drop it"
         )
     closing.unshut(end.database, end.connection)
     closing.remove_mark(end.database, end.connection)
 
 
-def _short(place: str) -> str:
+def _short(address: str) -> str:
     """An address of any length as a few letters."""
-    return blake2b(place.encode(), digest_size=16).hexdigest()
+    return blake2b(address.encode(), digest_size=16).hexdigest()

@@ -8,13 +8,13 @@ from tenure.features.transfer.end import End
 from tenure.features.transfer.merge import Checksum, Pair, pairs
 from tenure.features.transfer.pages import Watch, rows
 from tenure.stores.sql.statement import Row
-from tenure.stores.sql.tables import Table, known_tables
+from tenure.stores.sql.tables import Table
 
 
 def verify(source: End, target: End, *, merged: bool, watch: Watch) -> dict[str, str]:
     """The checksum of each table; an error that names the first row that is not the same."""
-    found = {table.name: _table(source, target, table, merged, watch) for table in known_tables()}
-    for table in known_tables():
+    found = {table.name: _table(source, target, table, merged, watch) for table in source.tables}
+    for table in source.tables:
         if table.counted:
             _check_ids(source, target, table)
     return found

@@ -1,0 +1,5 @@
+"""Hello: greets people by jobs, and remembers how often."""
+
+from hello.feature import Greeting, Hello
+
+__all__ = ["Greeting", "Hello"]

@@ -1,0 +1,1 @@
+document.body.append(await (await fetch("/api/guestbook")).text());
