@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Concatenate, Literal, ParamSpec, Unpack
+from typing import Any, Unpack
 
 from tenure.core.errors import JobNotFound, OptionError, PayloadError
 from tenure.core.job import Job, NewJob
 from tenure.core.origin import Tracing
-from tenure.core.rules.limits import Limit
 from tenure.core.rules.retry import Exponential, RetryPolicy
 from tenure.core.signals import Signals
 from tenure.core.timing.clock import Clock
@@ -19,11 +17,14 @@ from tenure.feature import Feature, Runner
 from tenure.features.schedules import Schedules
 from tenure.jobs.blocking import check_off_loop
 from tenure.jobs.codec import EMPTY, encode
-from tenure.jobs.handler import Handler, HandlerOptions, Registry, RunsIn, described, timeout_of
+from tenure.jobs.declared_jobs import Jobs
+from tenure.jobs.enqueue import HandlerFunction, P, described
+from tenure.jobs.handler import Handler, declares
+from tenure.jobs.handler_options import JobOptions
 from tenure.jobs.options import Options, take_place
 from tenure.jobs.published_handlers import Published
 from tenure.jobs.reference import JobRef
-from tenure.jobs.running_job import RunningJob
+from tenure.jobs.registry import Registry
 from tenure.jobs.transaction import OpenTransaction, check_inside, open_here
 from tenure.jobs.waiters import Waits
 from tenure.operations.insight import Insight
@@ -34,8 +35,6 @@ from tenure.operations.tenants import Tenants
 from tenure.settings import Settings
 from tenure.stores import open_store
 from tenure.stores.contract import Added, Change, Move, Store
-
-P = ParamSpec("P")
 
 
 class Tenure:
@@ -78,46 +77,27 @@ class Tenure:
         self.waits = Waits(self.store, self.signals)
         self.watchers: dict[str, Any] = {}
         self.tracing: Tracing | None = None
+        self.closed = False
 
     def job(
-        self,
-        kind: str,
-        *,
-        queue: str = "default",
-        timeout: float | None = None,
-        retry: RetryPolicy | None = None,
-        runs_in: Literal["process"] | None = None,
-        priority: int | None = None,
-        limit: Limit | None = None,
-        key_limit: Limit | None = None,
-    ) -> Callable[[Callable[Concatenate[RunningJob, P], Any]], Handler[P]]:
+        self, kind: str, **options: Unpack[JobOptions]
+    ) -> Callable[[HandlerFunction[P]], Handler[P]]:
         """Register a handler. `async def` runs on the loop, `def` in a thread; with
         `runs_in="process"` each run has a process of its own.
         """
-        if runs_in not in (None, RunsIn.PROCESS):
-            raise OptionError(f'runs_in takes "process" or nothing, not {runs_in!r}')
+        return declares(self, kind, options)
 
-        def register(function: Callable[Concatenate[RunningJob, P], Any]) -> Handler[P]:
-            place = RunsIn.LOOP if inspect.iscoroutinefunction(function) else RunsIn.THREAD
-            options = HandlerOptions(
-                queue=queue,
-                timeout=timeout_of(timeout, self.settings.timeout_seconds),
-                retry=retry or Exponential(attempts=self.settings.max_attempts),
-                runs_in=place if runs_in is None else RunsIn.PROCESS,
-                priority=self.settings.priority if priority is None else priority,
-                limit=limit,
-                key_limit=key_limit,
-            )
-            handler = Handler(self, kind, function, options)
-            self.handlers.add(handler)
-            return handler
-
-        return register
-
-    def include(self, feature: Feature) -> None:
-        """The whole plug-in system: take a feature's handlers, slots and runners."""
-        self.handlers.include(feature)
-        self.runners.extend(feature.runners)
+    def include(self, *parts: Feature | Jobs) -> None:
+        """The whole plug-in system: take the handlers of a `Jobs`; of a feature also its slots and
+        runners.
+        """
+        for part in parts:
+            if isinstance(part, Jobs):
+                self.handlers.include(self, part)
+            else:
+                self.handlers.include(self, part.handlers)
+                self.handlers.include_slots(getattr(part, "slots", {}))
+                self.runners.extend(part.runners)
 
     def policy(self, kind: str) -> RetryPolicy:
         """The retry policy of a kind; the engine's own where this app has no handler."""
@@ -218,6 +198,7 @@ class Tenure:
 
     def close(self) -> None:
         """Answer all who wait, close idle connections; the next use opens new ones."""
+        self.closed = True
         self.waits.close()
         self.store.close()
 

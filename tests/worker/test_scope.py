@@ -10,7 +10,7 @@ import pytest
 from tenure import OptionError, RunningJob, State, Tenure, Worker
 from tenure.core.filter import JobFilter
 from tenure.core.timing.budget import Budget
-from tenure.jobs.handler import QueueSlots
+from tenure.jobs.handler_options import QueueSlots
 from tenure.worker.running.slots import Slots
 from tenure.worker.settings import WorkerSettings
 from tests.support.until import until

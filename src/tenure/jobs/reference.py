@@ -9,7 +9,7 @@ from tenure.core.errors import OptionError, TenureError
 from tenure.core.job import Job, State
 
 if TYPE_CHECKING:
-    from tenure.app import Tenure
+    from tenure.jobs.app_protocol import App
 
 
 class JobFailed(TenureError):
@@ -36,7 +36,7 @@ class JobRef:
 
     id: str
     created: bool = True
-    app: Tenure | None = field(default=None, repr=False, compare=False)
+    app: App | None = field(default=None, repr=False, compare=False)
 
     def job(self) -> Job:
         """The job as it is now, with payload and result."""
@@ -66,7 +66,7 @@ class JobRef:
         return self._app.cancel(self)
 
     @property
-    def _app(self) -> Tenure:
+    def _app(self) -> App:
         if self.app is None:
             raise OptionError(f"this reference to job {self.id} came without an app: use app.get()")
         return self.app

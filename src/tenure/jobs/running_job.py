@@ -18,7 +18,7 @@ from tenure.jobs.steps import RunSteps
 from tenure.stores.contract import LogLine, Report
 
 if TYPE_CHECKING:
-    from tenure.app import Tenure
+    from tenure.jobs.app_protocol import App
 
 P = ParamSpec("P")
 LOG_LINES_KEPT = 200
@@ -46,7 +46,7 @@ class RunningJob:
         "stop_reason",
     )  # fmt: skip
 
-    def __init__(self, app: Tenure, claimed: ClaimedJob) -> None:
+    def __init__(self, app: App, claimed: ClaimedJob) -> None:
         self.app = app
         self.claimed = claimed
         self.stop_reason: str | None = None

@@ -13,7 +13,7 @@ from tenure.core.errors import OptionError, OutsideTransaction
 from tenure.jobs.options import Options
 
 if TYPE_CHECKING:
-    from tenure.app import Tenure
+    from tenure.jobs.app_protocol import App
     from tenure.jobs.reference import JobRef
 
 open_here: ContextVar[object | None] = ContextVar("tenure_open_transaction", default=None)
@@ -29,7 +29,7 @@ def check_inside(tx: Any) -> None:
 class OpenTransaction:
     """What `with app.transaction() as tx` and `with job.settle() as tx` give."""
 
-    def __init__(self, app: Tenure, inner: Any) -> None:
+    def __init__(self, app: App, inner: Any) -> None:
         self._app = app
         self.inner = inner
         self.enqueued: list[str] = []
@@ -89,7 +89,7 @@ class AsyncOpenTransaction:
     Without a thread of ours it is the caller's own async transaction.
     """
 
-    def __init__(self, app: Tenure, inner: Any, thread: OwnThread | None) -> None:
+    def __init__(self, app: App, inner: Any, thread: OwnThread | None) -> None:
         self._app = app
         self._plain = OpenTransaction(app, inner)
         self._thread = thread

@@ -26,7 +26,8 @@ from tenure.features.outbox.subscription import Subscription
 from tenure.features.outbox.subscriptions import Subscriptions
 from tenure.features.outbox.view import OutboxEvent, ViewFilter
 from tenure.jobs.blocking import check_off_loop
-from tenure.jobs.handler import Handler, HandlerOptions, QueueSlots, RunsIn
+from tenure.jobs.handler import Handler
+from tenure.jobs.handler_options import HandlerOptions, QueueSlots, RunsIn
 from tenure.jobs.options import place_of
 
 if TYPE_CHECKING:

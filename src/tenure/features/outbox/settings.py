@@ -9,7 +9,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from tenure.core.errors import OptionError
 from tenure.features.outbox.backoff import Backoff
-from tenure.jobs.handler import QueueSlots
+from tenure.jobs.handler_options import QueueSlots
 
 DAY_MS = 86_400_000
 OUTBOX_QUEUE = "outbox"
