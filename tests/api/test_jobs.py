@@ -45,7 +45,7 @@ def test_a_job_is_added_with_all_that_can_be_said(served: Served) -> None:
     job = served.engine.get(answer.json()["jobId"])
     assert answer.json() == {"jobId": job.id, "created": True}
     assert answer.headers["location"] == f"/api/jobs/{job.id}"
-    assert (job.kind, job.arguments, job.queue, job.priority) == ("add", {"a": 1}, "slow", 0)
+    assert (job.kind, job.payload, job.queue, job.priority) == ("add", {"a": 1}, "slow", 0)
     assert (job.tenant, job.owner, job.key) == ("acme", "ada", "one")
     assert (job.max_attempts, job.ordering_key) == (3, "inv:1")
     assert job.run_at.isoformat() == "2030-01-01T00:00:00+00:00"

@@ -21,7 +21,7 @@ def test_a_job_is_stored_with_its_options(shop: Shop) -> None:
 
     assert result.exit_code == 0
     job = shop.engine.get(json.loads(result.stdout)["id"])
-    assert (job.kind, job.arguments, job.key, job.queue, job.priority) == (
+    assert (job.kind, job.payload, job.key, job.queue, job.priority) == (
         "add", {"a": 1}, "k", "q", 1,
     )  # fmt: skip
     assert (job.tenant, job.owner, job.max_attempts, job.correlation_id) == ("acme", "ada", 7, "c")

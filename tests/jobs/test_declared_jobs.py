@@ -222,7 +222,7 @@ def test_a_process_finds_the_app_in_the_module_that_includes_its_handler(tmp_pat
     with on_temporary_database(program.app, tmp_path) as app:
         ref = in_process.enqueue()
         run_until_idle(app)
-        result = app.get(ref).value
+        result = app.get(ref).result
 
     assert result["kinds"] == ["separate.process"]
     assert result["pid"] != os.getpid()

@@ -94,7 +94,7 @@ def test_the_end_of_a_job_answers_whoever_waits(apps: Apps) -> None:
     there, here = apps(), apps()
 
     with Worker(there):
-        assert here.wait(here.enqueue("note", {"text": "a"}), LONG).value == "a"
+        assert here.wait(here.enqueue("note", {"text": "a"}), LONG).result == "a"
         assert here.wait(here.enqueue("note", {"text": "bad"}), LONG).state is State.FAILED
         ref = here.enqueue("note", {"text": "later"}, delay=3_600)
         assert here.wait(ref, 0.05).state is State.QUEUED
@@ -134,7 +134,7 @@ def test_on_postgres_the_worker_tells_and_nobody_polls(
         return [job.state for job in await asyncio.gather(*waits)]
 
     with Worker(there, concurrency=20):
-        assert here.wait(here.enqueue("note", {"text": "warm"}), LONG).value == "warm"
+        assert here.wait(here.enqueue("note", {"text": "warm"}), LONG).result == "warm"
         refs = here.enqueue_many([here.new("held") for _ in range(200)])
         looked = spied(here)
         assert set(asyncio.run(all_of_them(refs))) == {State.SUCCEEDED}
@@ -149,11 +149,11 @@ def test_an_end_before_the_question_is_told_too(
     there, here = on_postgres(), on_postgres()
 
     with Worker(there, concurrency=50):
-        assert here.wait(here.enqueue("note", {"text": "warm"}), LONG).value == "warm"
+        assert here.wait(here.enqueue("note", {"text": "warm"}), LONG).result == "warm"
         until(lambda: here.waits._told)
         for number in range(100):
             ref = here.enqueue("note", {"text": str(number)})
-            assert here.wait(ref, LONG).value == str(number)
+            assert here.wait(ref, LONG).result == str(number)
 
 
 def test_five_connections_are_enough_for_a_thousand(on_postgres: Apps) -> None:

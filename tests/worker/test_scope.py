@@ -78,7 +78,7 @@ def test_worked_on_its_own_it_has_leases_of_its_own(app: Tenure, mails: Mails) -
     worker(app, "mails").tick()
     [*jobs] = app.insight.stream(JobFilter(kinds=("mail",)))
 
-    assert {app.get(job.id).value for job in jobs} == {9.0}
+    assert {app.get(job.id).result for job in jobs} == {9.0}
 
 
 def test_by_default_the_jobs_runner_does_all_of_it_once(app: Tenure, mails: Mails) -> None:

@@ -51,7 +51,7 @@ class Patience:
 
 async def plain(job: Job) -> dict[str, Any]:
     """The body of a 200 where nobody says more."""
-    return {"status": "READY", "jobId": job.id, "result": job.value}
+    return {"status": "READY", "jobId": job.id, "result": job.result}
 
 
 class WaitRoute:

@@ -77,4 +77,4 @@ def _result(job: Job, timeout: float) -> Any:
         raise TimeoutError(f"job {job.id} is still {job.state} after {timeout:g} s")
     if job.state is not State.SUCCEEDED:
         raise JobFailed(job.id, job.state, job.reason)
-    return job.value
+    return job.result

@@ -59,14 +59,14 @@ def enqueued(app: Tenure, kind: str, **arguments: Any) -> list[Job]:
     """Open jobs of a kind whose payload has these values."""
     where = JobFilter(kinds=(kind,), states=OPEN_STATES)
     jobs = [app.get(job.id) for job in app.insight.stream(where)]
-    return [job for job in jobs if _has(job.arguments, arguments)]
+    return [job for job in jobs if _has(job.payload, arguments)]
 
 
 def assert_enqueued(app: Tenure, kind: str, *, times: int = 1, **arguments: Any) -> list[Job]:
     """Fails unless so many open jobs of this kind have these arguments; shows what there is."""
     found = enqueued(app, kind, **arguments)
     if len(found) != times:
-        there = [(job.kind, app.get(job.id).arguments) for job in app.insight.stream()]
+        there = [(job.kind, app.get(job.id).payload) for job in app.insight.stream()]
         raise AssertionError(
             f"expected {times} open job(s) of {kind!r} with {arguments}, found {len(found)}; "
             f"in the database: {there}"

@@ -60,7 +60,8 @@ class Looker:
         named = sorted(ids)
         parts = [named[start : start + AT_ONCE] for start in range(0, len(named), AT_ONCE)]
         found = (job for part in parts for job in self._engine.store.look(part).values())
-        return [replace(job, payload=None, result=None) for job in found]  # they may be large
+        # Payloads and results may be large, and are not part of an event.
+        return [replace(job, payload_json=None, result_json=None) for job in found]
 
     def _news(self, job: Job) -> JobNews:
         """Log lines are read after the job, so that none before its end is missed; and only where

@@ -91,7 +91,7 @@ def show_one(job_id: JobId, database: Database = None, as_json: AsJson = False) 
     if facts.pop("lifted", False):
         facts["priority"] = f"{job.priority} (raised one step by the queue's ageing)"
     show_facts(facts.items())
-    for name, value in (("payload", job.arguments), ("result", job.value)):
+    for name, value in (("payload", job.payload), ("result", job.result)):
         if value is not None:
             typer.echo(f"\n{name}\n{json.dumps(value, indent=2, ensure_ascii=False)}")
     if error := last_error(history):

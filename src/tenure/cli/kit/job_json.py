@@ -21,8 +21,8 @@ def whole(job: Job, history: Sequence[Attempt]) -> dict[str, Any]:
     """With payload, result and the last error."""
     return {
         **light(job),
-        "payload": job.arguments,
-        "result": job.value,
+        "payload": job.payload,
+        "result": job.result,
         "last_error": last_error(history),
     }
 

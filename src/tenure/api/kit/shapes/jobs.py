@@ -206,8 +206,8 @@ def whole(job: Job, history: list[Attempt], why: Why) -> WholeJobShape:
     failures = (one.failure for one in reversed(history) if one.failure is not None)
     return WholeJobShape.model_construct(
         **_light(job),
-        payload=job.arguments,
-        result=job.value,
+        payload=job.payload,
+        result=job.result,
         waits_for=list(job.waits_for or ()),
         last_error=error_of(next(failures, None)),
         why=WhyShape.model_construct(code=why.code, text=why.text),
