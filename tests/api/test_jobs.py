@@ -171,11 +171,23 @@ def test_moves(served: Served) -> None:
     assert last["worker"].startswith("key:test:")
 
 
-@pytest.mark.parametrize("job_id", ["999", "abc", "0", "9" * 30, "%00"])
+@pytest.mark.parametrize("job_id", ["999", "abc", "a-1:b", "0", "9" * 30, "x" * 65, "%00", "%20"])
 def test_what_is_not_there_is_not_found(served: Served, job_id: str) -> None:
     check_problem(served.get(f"/api/jobs/{job_id}"), 404, "job-not-found")
     check_problem(served.get(f"/api/jobs/{job_id}/history"), 404, "job-not-found")
     check_problem(served.post(f"/api/jobs/{job_id}/cancel"), 404, "job-not-found")
+
+
+def test_an_id_is_opaque_in_bodies_and_filters_too(served: Served) -> None:
+    listed = served.get("/api/jobs", params={"batchId": "b-7"}).json()
+    after = served.post("/api/jobs", {"kind": "elsewhere", "after": ["a0B-1"]})
+    slash = served.post("/api/jobs", {"kind": "elsewhere", "after": ["a/b"]})
+    moved = served.post("/api/jobs/cancel", {"jobIds": ["a0B-1"], "dryRun": True})
+
+    assert listed["items"] == []
+    assert check_problem(after, 404, "job-not-found")["jobId"] == "a0B-1"
+    check_problem(slash, 422, "invalid-request")
+    assert moved.json()["total"] == 0
 
 
 def test_pages_follow_each_other(served: Served) -> None:

@@ -37,7 +37,9 @@ LENGTHS = {
 }
 REQUIRED = tuple(LENGTHS.keys() - {"tenant", "owner", "correlation_id", "trace", "enqueued_by"})
 AFTER_AT_MOST = 1_000
-ID = re.compile("[0-9]{1,18}")
+ID_LENGTH = 64
+ID = re.compile("[!-.0-~]{1,64}")
+"""An id is visible ASCII without a slash. What is in it is the business of the store alone."""
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(9998, 12, 31, tzinfo=UTC)
 FORBIDDEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
@@ -222,7 +224,7 @@ def _after(options: Options) -> tuple[str, ...]:
     ids = {_awaited(one) for one in ([given] if alone else given)}
     if len(ids) > AFTER_AT_MOST:
         raise OptionError(f"a job may wait for {AFTER_AT_MOST:,} others, not for {len(ids):,}")
-    return tuple(sorted(ids, key=int))
+    return tuple(sorted(ids, key=lambda one: (len(one), one)))
 
 
 def _awaited(job: object) -> str:

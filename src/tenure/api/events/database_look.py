@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from tenure.api.events.changes import JobNews, Memory, face
 from tenure.app import Tenure
@@ -53,7 +54,7 @@ class Looker:
         elsewhere = (memory.followed | hints) - {job.id for job in newest}
         found = self._jobs(elsewhere)
         memory.forget(elsewhere - {job.id for job in found})
-        changed = memory.changed([*sorted(found, key=lambda job: int(job.id)), *reversed(newest)])
+        changed = memory.changed([*sorted(found, key=_age), *reversed(newest)])
         return [] if first else changed
 
     def _jobs(self, ids: Iterable[str]) -> list[Job]:
@@ -71,3 +72,8 @@ class Looker:
         if before is not None and job.state is not State.RUNNING and face(before.job) == face(job):
             return before
         return JobNews(job, self._engine.insight.logs(job.id, MOST_LINES))
+
+
+def _age(job: Job) -> tuple[datetime, int, str]:
+    """Oldest first. Ids decide between jobs of the same moment, so that the order is stable."""
+    return job.created_at, len(job.id), job.id

@@ -8,12 +8,18 @@ from typing import Annotated, Any
 from fastapi import Path, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
+from pydantic.config import JsonDict
 
 from tenure.api.kit.idempotency import Answer
+from tenure.api.kit.shapes.words import JOB_ID
 from tenure.asgi.messages import Application, Receive, Scope, Send
+from tenure.jobs.options import ID_LENGTH
 
 Responses = dict[int | str, dict[str, Any]]
-JobId = Annotated[str, Path(alias="jobId", examples=["42"])]
+ID_SCHEMA: JsonDict = {"minLength": 1, "maxLength": ID_LENGTH, "pattern": JOB_ID}
+# The schema says what an id looks like. It is not enforced here: an id that no job can have is not
+# found (404), like one that no job has.
+JobId = Annotated[str, Path(alias="jobId", examples=["42"], json_schema_extra=ID_SCHEMA)]
 
 
 def may(*statuses: int) -> Responses:
