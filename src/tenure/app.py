@@ -26,7 +26,7 @@ from tenure.jobs.published_handlers import Published
 from tenure.jobs.reference import JobRef
 from tenure.jobs.registry import Registry
 from tenure.jobs.transaction import OpenTransaction, check_inside, open_here
-from tenure.jobs.waiters import Waits
+from tenure.jobs.waiting.waiters import Waiters
 from tenure.operations.insight import Insight
 from tenure.operations.limits import KeptLimits
 from tenure.operations.operator import Operator
@@ -74,7 +74,7 @@ class Tenure:
         self.limits = KeptLimits(self.store, self.handlers, self.published)
         self.queues = Queues(self.store, self.handlers)
         self.queue = self.queues.declare
-        self.waits = Waits(self.store, self.signals)
+        self.waiters = Waiters(self.store, self.signals)
         self.watchers: dict[str, Any] = {}
         self.tracing: Tracing | None = None
         self.closed = False
@@ -172,11 +172,11 @@ class Tenure:
     def wait(self, job: str | JobRef, seconds: float = 15.0) -> Job:
         """The job as soon as it is final, or as it is when the time is over."""
         check_off_loop("wait()", "await wait_async()")
-        return self.waits.wait(_id(job), seconds)
+        return self.waiters.wait(_id(job), seconds)
 
     async def wait_async(self, job: str | JobRef, seconds: float = 15.0) -> Job:
         """The same from a coroutine; no connection is held while it waits."""
-        return await self.waits.wait_async(_id(job), seconds)
+        return await self.waiters.wait_async(_id(job), seconds)
 
     def cancel(self, job: str | JobRef, actor: str = "operator") -> Job:
         """A waiting job ends at once; a running one is asked to stop."""
@@ -199,7 +199,7 @@ class Tenure:
     def close(self) -> None:
         """Answer all who wait, close idle connections; the next use opens new ones."""
         self.closed = True
-        self.waits.close()
+        self.waiters.close()
         self.store.close()
 
 

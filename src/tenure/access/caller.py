@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tenure.access.scoped_jobs import Scoped
+from tenure.access.scoped_jobs import ScopedJobs
 from tenure.app import Tenure
 from tenure.core.errors import OptionError
 from tenure.core.refusals import (
@@ -63,9 +63,9 @@ class Caller:
         """Whether the caller has it."""
         return permission in self.permissions
 
-    def jobs(self, app: Tenure) -> Scoped:
+    def jobs(self, app: Tenure) -> ScopedJobs:
         """The jobs of an app as this caller may see and move them."""
-        return Scoped(app, self.scope, self.name, self.owner)
+        return ScopedJobs(app, self.scope, self.name, self.owner)
 
     def whose(self, user: str | None) -> str | None:
         """`userId=me|all|USER` as an owner to filter by; None where the scope alone decides.

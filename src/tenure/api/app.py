@@ -70,7 +70,7 @@ def _add_guards(api: FastAPI, engine: Tenure, settings: ApiSettings) -> None:
 @asynccontextmanager
 async def _live(api: FastAPI) -> AsyncIterator[None]:
     service: Service = api.state.service
-    async with service.replica:
+    async with service.worker:
         try:
             yield
         finally:

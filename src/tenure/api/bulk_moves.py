@@ -14,9 +14,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from tenure.access.scoped_jobs import Scoped
+from tenure.access.scoped_jobs import ScopedJobs
 from tenure.api.kit.errors import OperationNotFound
-from tenure.api.kit.expiring_records import Kept
+from tenure.api.kit.expiring_records import ExpiringRecords
 from tenure.app import Tenure
 from tenure.core.errors import StoreError
 from tenure.core.scope import Scope
@@ -74,30 +74,30 @@ class Operations:
 
     def __init__(self, engine: Tenure) -> None:
         self._engine = engine
-        self._kept = Kept(engine, COLLECTION, KEPT_SECONDS)
+        self._records = ExpiringRecords(engine, COLLECTION, KEPT_SECONDS)
         self._pool = ThreadPoolExecutor(AT_A_TIME, thread_name_prefix="tenure-operation")
         self._stopping = threading.Event()
         self._waiting: dict[str, Operation] = {}
         self._lock = threading.Lock()
         self._told_waiting = time.monotonic()
 
-    def preview(self, jobs: Scoped, action: str, total: int) -> Operation:
+    def preview(self, jobs: ScopedJobs, action: str, total: int) -> Operation:
         """What it would be; nothing begins."""
         return self._new(jobs, action, total, OperationState.PREVIEW, None)
 
     def begin(
-        self, jobs: Scoped, action: str, total: int, move: Move
+        self, jobs: ScopedJobs, action: str, total: int, move: Move
     ) -> tuple[Operation, Future[Operation]]:
         """From now on it can be found; the future has its end."""
         operation = self._new(jobs, action, total, OperationState.RUNNING, secrets.token_hex(8))
         self._tell(operation)
-        self._kept.sweep()
+        self._records.sweep()
         self._waiting[str(operation.id)] = operation
         return operation, self._pool.submit(self._run, operation, move)
 
     def get(self, name: str, scope: Scope) -> Operation:
         """One of the caller's own, or of whoever is inside their scope."""
-        record = self._kept.find(name) if NAME.fullmatch(name) else None
+        record = self._records.find(name) if NAME.fullmatch(name) else None
         if record is None or not scope.holds(record.data["tenant"], record.data["owner"]):
             raise OperationNotFound(name)
         return self._seen(record)
@@ -110,7 +110,7 @@ class Operations:
             self._tell_waiting(OperationState.STOPPED)
 
     def _new(
-        self, jobs: Scoped, action: str, total: int, state: OperationState, name: str | None
+        self, jobs: ScopedJobs, action: str, total: int, state: OperationState, name: str | None
     ) -> Operation:
         return Operation(
             id=name,
@@ -154,7 +154,7 @@ class Operations:
 
     def _tell(self, operation: Operation) -> None:
         data: dict[str, Any] = asdict(operation)
-        self._engine.store.records.upsert(self._kept.record(data.pop("id"), data))
+        self._engine.store.records.upsert(self._records.record(data.pop("id"), data))
 
     def _seen(self, record: Record) -> Operation:
         data = {**record.data, "refused_ids": tuple(record.data["refused_ids"])}

@@ -14,7 +14,7 @@ REST = 20
 LONGEST_SECONDS = 60.0
 
 
-class Depths:
+class DepthCache:
     """Counted anew for everybody while that is quick. Where it is not, it is done a twentieth of
     the time at most: answers are as old as that makes them, and nobody waits behind another.
     """

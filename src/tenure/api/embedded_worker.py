@@ -11,7 +11,7 @@ from tenure.app import Tenure
 from tenure.worker import Worker
 
 
-class Replica:
+class EmbeddedWorker:
     """This process's part of the fleet. Without a worker it only says so."""
 
     def __init__(self, engine: Tenure, worker: Worker | None) -> None:
@@ -38,7 +38,7 @@ class Replica:
             await self._end(self._worker)
         await self._note(actor, "worker.stopped")
 
-    async def __aenter__(self) -> Replica:
+    async def __aenter__(self) -> EmbeddedWorker:
         """With the API: a worker that was given starts by itself."""
         if self._worker is not None:
             await self._begin(self._worker)

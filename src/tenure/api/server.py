@@ -27,6 +27,6 @@ class Server(uvicorn.Server):
         await self._service.hub.close()
         if self._service.tick is not None:
             self._service.tick.stop()
-        await run_in_threadpool(self._service.engine.waits.close)
+        await run_in_threadpool(self._service.engine.waiters.close)
         await super().shutdown(sockets)
         self._captured_signals.clear()  # to be told to stop is no failure

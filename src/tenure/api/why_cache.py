@@ -17,7 +17,7 @@ ROUNDING_SECONDS = 0.005
 MOST = 10_000
 
 
-class Reasons:
+class WhyCache:
     """What stands around all jobs is asked for once a second, and so is a waiting job's place."""
 
     def __init__(self, engine: Tenure) -> None:

@@ -97,7 +97,7 @@ class RunningJob:
         if not 0.0 <= fraction <= 1.0:
             raise OptionError(f"progress goes from 0 to 1, not {fraction!r}")
         with NEWS_LOCK:
-            news = self._fresh_news()
+            news = self._news = self._news or News()
             news.progress = float(fraction)
             news.note = None if note is None else _line(note)[:200]
 
@@ -105,7 +105,7 @@ class RunningJob:
         """Keep a line with the job. At most a few hundred between two heartbeats are kept."""
         line = LogLine(_line(message), _line(level)[:20], datetime.now(UTC))
         with NEWS_LOCK:
-            news = self._fresh_news()
+            news = self._news = self._news or News()
             if len(news.lines) < LOG_LINES_KEPT:
                 news.lines.append(line)
             else:
@@ -153,11 +153,6 @@ class RunningJob:
             self.joined = True
         else:
             self.settled = True
-
-    def _fresh_news(self) -> News:
-        if self._news is None:
-            self._news = News()
-        return self._news
 
     def take_news(self) -> Report | None:
         """What is to be written now; the heartbeat asks."""

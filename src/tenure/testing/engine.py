@@ -12,7 +12,7 @@ from tenure.core.filter import JobFilter
 from tenure.core.job import OPEN_STATES, Job
 from tenure.core.timing.clock import Clock
 from tenure.jobs.published_handlers import Published
-from tenure.jobs.waiters import Waits
+from tenure.jobs.waiting.waiters import Waiters
 from tenure.operations.insight import Insight
 from tenure.operations.limits import KeptLimits
 from tenure.operations.operator import Operator
@@ -34,7 +34,7 @@ def on_temporary_database(
     try:
         yield app
     finally:
-        app.waits.close()
+        app.waiters.close()
         store.close()
         _point(app, kept, kept_url)
 
@@ -47,7 +47,7 @@ def _point(app: Tenure, store: Store, url: str) -> None:
     app.published = Published(store, app.settings)
     app.limits = KeptLimits(store, app.handlers, app.published)
     app.queues = app.queues.on(store)
-    app.waits = Waits(store, app.signals)
+    app.waiters = Waiters(store, app.signals)
 
 
 def run_until_idle(app: Tenure, *, concurrency: int | None = None) -> int:

@@ -29,7 +29,7 @@ def face(job: Job) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-class Memory:
+class SeenJobs:
     """How every job looked when last seen. Bounded: what was not seen for long is forgotten."""
 
     def __init__(self) -> None:

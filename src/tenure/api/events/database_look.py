@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from tenure.api.events.changes import JobNews, Memory, face
+from tenure.api.events.changes import JobNews, SeenJobs, face
 from tenure.app import Tenure
 from tenure.core.job import Job, State
 from tenure.core.page import MAX_PAGE
@@ -27,7 +27,7 @@ class Seen:
     lost: bool = False
 
 
-class Looker:
+class DatabaseLook:
     """Remembers what it saw, so that the next look finds what is new. Used by one thread at a time.
 
     Of all jobs it sees the newest ones, those that ran when last seen, and those that somebody said
@@ -36,7 +36,7 @@ class Looker:
 
     def __init__(self, engine: Tenure) -> None:
         self._engine = engine
-        self._memory: Memory | None = None
+        self._memory: SeenJobs | None = None
         self._told: dict[str, JobNews] = {}
 
     def look(self, *, everything: bool, hints: set[str], watched: Collection[str]) -> Seen:
@@ -48,7 +48,7 @@ class Looker:
         return Seen(changed, self._told)
 
     def _changes(self, hints: set[str]) -> list[Job]:
-        first, memory = self._memory is None, self._memory or Memory()
+        first, memory = self._memory is None, self._memory or SeenJobs()
         self._memory = memory
         newest = self._engine.insight.page(limit=MAX_PAGE).rows
         elsewhere = (memory.followed | hints) - {job.id for job in newest}

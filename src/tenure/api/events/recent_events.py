@@ -14,12 +14,12 @@ from tenure.core.job import Job
 KEPT = 2_000
 
 
-class Ring:
+class RecentEvents:
     """Numbers events. Another process, and this one after a restart, has another name."""
 
     def __init__(self) -> None:
         self._name = secrets.token_hex(4)
-        self._kept: deque[Event] = deque(maxlen=KEPT)
+        self._events: deque[Event] = deque(maxlen=KEPT)
         self._number = 0
 
     @property
@@ -33,7 +33,7 @@ class Ring:
 
     def keep(self, events: list[Event]) -> None:
         """They are told now."""
-        self._kept.extend(events)
+        self._events.extend(events)
 
     def behind(self, last_event_id: str) -> list[Event] | None:
         """All that came after it; None where that is not known any more."""
@@ -41,11 +41,11 @@ class Ring:
         plain = digits.isascii() and digits.isdigit() and len(digits) < 16
         if name != self._name or not plain or not self._oldest - 1 <= int(digits) <= self._number:
             return None
-        return [event for event in self._kept if event.number > int(digits)]
+        return [event for event in self._events if event.number > int(digits)]
 
     @property
     def _oldest(self) -> int:
-        return self._kept[0].number if self._kept else self._number + 1
+        return self._events[0].number if self._events else self._number + 1
 
     def _event(self, job: Job) -> Event:
         self._number += 1

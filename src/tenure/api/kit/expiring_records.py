@@ -12,7 +12,7 @@ SWEPT_AT_ONCE = 20
 SWEEP_EVERY = 10
 
 
-class Kept:
+class ExpiringRecords:
     """Records of one collection, in the engine's database."""
 
     def __init__(self, engine: Tenure, collection: str, seconds: float) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tenure.access import Caller
 from tenure.api.kit.errors import KeyInUse, KeyReused
-from tenure.api.kit.expiring_records import Kept
+from tenure.api.kit.expiring_records import ExpiringRecords
 from tenure.app import Tenure
 from tenure.core.errors import VersionConflict
 from tenure.stores.contract.parts import Record
@@ -28,12 +28,12 @@ class Answer:
     again: bool = False
 
 
-class Once:
+class Idempotency:
     """Answers by the callers' keys, kept for a day in the same transaction as their effect."""
 
     def __init__(self, engine: Tenure) -> None:
         self._engine = engine
-        self._kept = Kept(engine, COLLECTION, DAY)
+        self._records = ExpiringRecords(engine, COLLECTION, DAY)
 
     def answer(
         self, caller: Caller, key: str, question: str, act: Callable[[Any], Answer]
@@ -43,19 +43,19 @@ class Once:
         KeyReused: with another question. KeyInUse: at the same time as this one.
         """
         name, asked = _name(caller, key), _digest(question)
-        found = self._kept.find(name)
-        if found is not None and self._kept.good(found):
+        found = self._records.find(name)
+        if found is not None and self._records.good(found):
             return _again(found, asked)
         version = 0 if found is None else found.version
         try:
             with self._engine.transaction() as tx:
                 given = act(tx)
                 data = {"asked": asked, "status": given.status, "body": given.body}
-                record = self._kept.record(name, data, version)
+                record = self._records.record(name, data, version)
                 self._engine.store.records.put(record, tx.inner)
         except VersionConflict:
             raise KeyInUse from None
-        self._kept.sweep()
+        self._records.sweep()
         return given
 
 

@@ -7,15 +7,15 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from tenure.access.scoped_jobs import Scoped
+from tenure.access.scoped_jobs import ScopedJobs
 from tenure.api.bulk_moves import Operations
-from tenure.api.depth_cache import Depths
-from tenure.api.embedded_worker import Replica
+from tenure.api.depth_cache import DepthCache
+from tenure.api.embedded_worker import EmbeddedWorker
 from tenure.api.events import Hub
-from tenure.api.kit.idempotency import Once
+from tenure.api.kit.idempotency import Idempotency
 from tenure.api.kit.identity import Reader, Writer
 from tenure.api.settings import ApiSettings
-from tenure.api.why_cache import Reasons
+from tenure.api.why_cache import WhyCache
 from tenure.app import Tenure
 from tenure.asgi import TickRoute
 from tenure.watch.metrics import Metrics
@@ -29,13 +29,13 @@ class Service:
 
     engine: Tenure
     settings: ApiSettings
-    replica: Replica
+    worker: EmbeddedWorker
     operations: Operations
-    once: Once
+    idempotency: Idempotency
     hub: Hub
     metrics: Metrics
-    reasons: Reasons
-    depths: Depths
+    why_cache: WhyCache
+    depth_cache: DepthCache
     tick: TickRoute | None
 
     @classmethod
@@ -44,13 +44,13 @@ class Service:
         return cls(
             engine=engine,
             settings=settings,
-            replica=Replica(engine, worker),
+            worker=EmbeddedWorker(engine, worker),
             operations=Operations(engine),
-            once=Once(engine),
+            idempotency=Idempotency(engine),
             hub=Hub(engine, seconds=settings.events_seconds, most=settings.events_clients),
             metrics=Metrics.of(engine),
-            reasons=Reasons(engine),
-            depths=Depths(engine),
+            why_cache=WhyCache(engine),
+            depth_cache=DepthCache(engine),
             tick=tick_route(engine),
         )
 
@@ -79,17 +79,17 @@ async def engine_of(request: Request) -> Tenure:
     return service_of(request).engine
 
 
-async def readable(request: Request, caller: Reader) -> Scoped:
+async def readable(request: Request, caller: Reader) -> ScopedJobs:
     """The jobs that this caller may see."""
     return caller.jobs(service_of(request).engine)
 
 
-async def writable(request: Request, caller: Writer) -> Scoped:
+async def writable(request: Request, caller: Writer) -> ScopedJobs:
     """The jobs that this caller may add and move."""
     return caller.jobs(service_of(request).engine)
 
 
 Serving = Annotated[Service, Depends(serving)]
 Engine = Annotated[Tenure, Depends(engine_of)]
-Readable = Annotated[Scoped, Depends(readable)]
-Writable = Annotated[Scoped, Depends(writable)]
+Readable = Annotated[ScopedJobs, Depends(readable)]
+Writable = Annotated[ScopedJobs, Depends(writable)]

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from tenure.access.scoped_jobs import Scoped
+from tenure.access.scoped_jobs import ScopedJobs
 from tenure.api.events.changes import JobNews
 from tenure.api.events.clients import JobClient
 from tenure.api.events.frames import STREAM
@@ -123,7 +123,7 @@ async def wait_for_job(
     return Passing(WaitRoute(service.engine, named, closing=closing))
 
 
-def _has_all(client: JobClient, job: Job, jobs: Scoped) -> bool:
+def _has_all(client: JobClient, job: Job, jobs: ScopedJobs) -> bool:
     """A browser comes again after the end: 204 tells it to stay away."""
     if not job.state.final:
         return False

@@ -24,7 +24,7 @@ def list_queues(caller: SiteReader, service: Serving) -> QueuesShape:
     """Every queue with open jobs or a pause. Where there are very many jobs, the figures may be up
     to a minute old.
     """
-    found = service.engine.insight.queues(service.depths.now())
+    found = service.engine.insight.queues(service.depth_cache.now())
     return QueuesShape(items=[queue_shape(one) for one in found])
 
 

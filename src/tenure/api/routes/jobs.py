@@ -70,7 +70,7 @@ def create_job(
     _check_arguments(service.engine, job)
 
     options: Options = {**job.options(), "owner": caller.owner_of_new(job.user_id)}
-    warning = service.reasons.warning(job.kind, job.queue)
+    warning = service.why_cache.warning(job.kind, job.queue)
 
     def act(tx: Any) -> Answer:
         ref = jobs.enqueue(job.kind, job.payload, **{**options, "tx": tx})
@@ -82,7 +82,7 @@ def create_job(
     if idempotency_key is None:
         return created(act(None))
     question = _question(service.engine, job)
-    return created(service.once.answer(caller, idempotency_key, question, act))
+    return created(service.idempotency.answer(caller, idempotency_key, question, act))
 
 
 @router.get("/jobs", operation_id="listJobs")
@@ -202,4 +202,4 @@ def _whole(service: Service, job: Job) -> WholeJobShape:
     """A job at its first run, with nothing said about it yet, has no history worth a query."""
     first = job.fence <= 1 and job.state in (State.QUEUED, State.RUNNING, State.SUCCEEDED)
     history = [] if first else service.engine.insight.history(job)
-    return whole(job, history, service.reasons.why(job))
+    return whole(job, history, service.why_cache.why(job))

@@ -11,7 +11,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Response
 from starlette.concurrency import run_in_threadpool
 
-from tenure.access.scoped_jobs import Scoped
+from tenure.access.scoped_jobs import ScopedJobs
 from tenure.api.bulk_moves import Move, Operation, OperationState
 from tenure.api.kit.identity import Reader, Writer
 from tenure.api.kit.service import Service, Serving
@@ -72,7 +72,7 @@ class _Order:
     def __init__(
         self,
         action: str,
-        jobs: Scoped,
+        jobs: ScopedJobs,
         asked: JobFilter,
         where: JobFilter,
         move: Callable[..., object],

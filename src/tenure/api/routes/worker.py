@@ -43,14 +43,14 @@ def get_stats(caller: SiteReader, service: Serving, request: Request) -> StatsSh
 @router.post("/worker/start", operation_id="startWorker", responses=may(409))
 async def start_worker(caller: SiteAdmin, service: Serving) -> RunningShape:
     """Take jobs in this process; 409 where that is so already, or it has no worker."""
-    await service.replica.start(caller.name)
+    await service.worker.start(caller.name)
     return RunningShape(is_running=True)
 
 
 @router.post("/worker/stop", operation_id="stopWorker", responses=may(409))
 async def stop_worker(caller: SiteAdmin, service: Serving) -> RunningShape:
     """Take no more jobs in this process, and wait for those that run; 409 where it does not."""
-    await service.replica.stop(caller.name)
+    await service.worker.stop(caller.name)
     return RunningShape(is_running=False)
 
 

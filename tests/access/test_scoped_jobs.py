@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tenure import FilterRequired, JobFilter, JobNotFound, KeyConflict, OptionError, State, Tenure
-from tenure.access.scoped_jobs import Scoped
+from tenure.access.scoped_jobs import ScopedJobs
 from tenure.core.errors import (
     KeyTaken,
 )
@@ -20,8 +20,8 @@ ADA = Scope("acme", "ada")
 BOB = Scope("acme", "bob")
 
 
-def of(app: Tenure, scope: Scope) -> Scoped:
-    return Scoped(app, scope, "tester")
+def of(app: Tenure, scope: Scope) -> ScopedJobs:
+    return ScopedJobs(app, scope, "tester")
 
 
 def test_what_is_not_theirs_is_not_found_by_any_way_in(app: Tenure) -> None:
@@ -113,7 +113,7 @@ def test_a_new_job_is_theirs(app: Tenure) -> None:
 
 
 def test_an_admin_adds_jobs_as_itself_or_for_another_user(app: Tenure) -> None:
-    admin = Scoped(app, ACME, "tester", "root")
+    admin = ScopedJobs(app, ACME, "tester", "root")
 
     assert app.get(admin.enqueue("a")).owner == "root"
     assert app.get(admin.enqueue("a", owner="bob")).owner == "bob"
