@@ -113,7 +113,7 @@ def test_run_adds_a_job_now(nightly: Shop) -> None:
 
     assert nightly.engine.get(ref["id"]).payload == {"a": 1}
     assert nightly.call("schedules", "run", "nightly").stdout.startswith("job ")
-    assert [line["action"] for line in nightly.read("audit")] == ["schedule.run"] * 2
+    assert [line["action"] for line in nightly.items("audit")] == ["schedule.run"] * 2
 
 
 @pytest.mark.parametrize("verb", ["show", "pause", "resume", "run"])

@@ -28,7 +28,7 @@ class SessionShape(Shape):
     name: str
     how: How
     tenant: str | None
-    owner: str | None
+    user_id: str | None
     permissions: list[Permission]
     site: bool
     csrf_token: str | None
@@ -79,7 +79,7 @@ def session(request: Request, response: Response, caller: Reader) -> SessionShap
         name=caller.name,
         how=caller.how,
         tenant=caller.tenant,
-        owner=caller.owner,
+        user_id=caller.owner,
         permissions=sorted(caller.permissions, key=list(Permission).index),
         site=caller.site,
         csrf_token=csrf_token(request.cookies[cookie_name(request)]) if ours else None,
