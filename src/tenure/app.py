@@ -21,7 +21,7 @@ from tenure.jobs.declared_jobs import Jobs
 from tenure.jobs.enqueue import HandlerFunction, P, described
 from tenure.jobs.handler import Handler, declares
 from tenure.jobs.handler_options import JobOptions
-from tenure.jobs.options import Options, take_place
+from tenure.jobs.options import Options, take_tx_options
 from tenure.jobs.published_handlers import Published
 from tenure.jobs.reference import JobRef
 from tenure.jobs.registry import Registry
@@ -115,8 +115,8 @@ class Tenure:
 
     def enqueue(self, kind: str, payload: Any = None, **options: Unpack[Options]) -> JobRef:
         """Add one job by name; durable when this returns, or with `tx` part of your transaction."""
-        place = take_place(options)
-        return self.enqueue_many([self.new(kind, payload, **options)], **place)[0]
+        within = take_tx_options(options)
+        return self.enqueue_many([self.new(kind, payload, **options)], **within)[0]
 
     def enqueue_many(
         self, jobs: Iterable[NewJob], *, tx: Any = None, notify: str | None = None
@@ -132,8 +132,8 @@ class Tenure:
         self, kind: str, payload: Any = None, **options: Unpack[Options]
     ) -> JobRef:
         """Add one job from a coroutine; `tx` may be an async connection or session."""
-        place = take_place(options)
-        return (await self.enqueue_many_async([self.new(kind, payload, **options)], **place))[0]
+        within = take_tx_options(options)
+        return (await self.enqueue_many_async([self.new(kind, payload, **options)], **within))[0]
 
     async def enqueue_many_async(
         self, jobs: Iterable[NewJob], *, tx: Any = None, notify: str | None = None

@@ -12,7 +12,7 @@ from tenure.core.filter import JobFilter
 from tenure.core.job import NewJob
 from tenure.core.refusals import Forbidden
 from tenure.core.scope import Scope
-from tenure.jobs.options import Options, Place, take_place
+from tenure.jobs.options import Options, TxOptions, take_tx_options
 from tenure.jobs.reference import JobRef
 
 
@@ -27,16 +27,16 @@ class ScopedEnqueue:
 
     def enqueue(self, kind: str, payload: Any, options: Options) -> JobRef:
         """Add a job with the tenant and owner of the scope."""
-        place = take_place(options)
+        within = take_tx_options(options)
         job = self.app.new(kind, payload, **self._stamped(options))
         self._check_awaited(job.after)
         if self.scope.owner is None or job.key is None:
-            return self.app.enqueue_many([job], **place)[0]
-        if place["tx"] is not None:
-            return self._add_keyed(job, place)
+            return self.app.enqueue_many([job], **within)[0]
+        if within["tx"] is not None:
+            return self._add_keyed(job, within)
         # In one transaction, so that a job is rolled back if its key turns out to be another's.
         with self.app.transaction() as tx:
-            return self._add_keyed(job, Place(tx=tx, notify=None))
+            return self._add_keyed(job, TxOptions(tx=tx, notify=None))
 
     def _stamped(self, options: Options) -> Options:
         tenant, owner = options.get("tenant"), options.get("owner")
@@ -56,10 +56,10 @@ class ScopedEnqueue:
             if one not in found or not self.scope.has(found[one]):
                 raise JobNotFound(one)
 
-    def _add_keyed(self, job: NewJob, place: Place) -> JobRef:
+    def _add_keyed(self, job: NewJob, within: TxOptions) -> JobRef:
         """Keys belong to the tenant: another owner's job is neither shown nor replaced."""
         try:
-            ref = self.app.enqueue_many([job], **place)[0]
+            ref = self.app.enqueue_many([job], **within)[0]
         except KeyConflict as conflict:
             if self._is_in_scope(conflict.job_id):
                 raise

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from tenure.api.kit.shapes.problem import Place, Problem
+from tenure.api.kit.shapes.problem import FieldProblem, Problem
 from tenure.asgi.messages import PROBLEM, problem_document
 
 ALWAYS = (400, 503)
@@ -86,7 +86,7 @@ def _complete_components(made: dict[str, Any]) -> None:
     components = made["components"]
     for name in FRAMEWORKS_OWN:
         components["schemas"].pop(name, None)
-    for model in (Place, Problem):
+    for model in (FieldProblem, Problem):
         components["schemas"][model.__name__] = model.model_json_schema(
             ref_template="#/components/schemas/{model}"
         )

@@ -1,4 +1,4 @@
-"""JSON in and out, once each way. What cannot be stored is refused here, before anything is."""
+"""JSON of payloads and results. What cannot be stored is refused before anything is written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def encode(value: Any, limit: int, what: str = "payload") -> str:
 
 
 def fitting(raw: bytes, limit: int, what: str = "payload") -> str:
-    """Text within the limit."""
+    """Text of at most `limit` bytes."""
     if len(raw) > limit:
         raise PayloadError(
             f"the {what} has {len(raw):,} bytes and the limit is {limit:,}: "
@@ -29,12 +29,12 @@ def fitting(raw: bytes, limit: int, what: str = "payload") -> str:
 
 
 def decode(text: str) -> Any:
-    """The value again."""
+    """The value of a JSON text."""
     return json.loads(text)
 
 
 def _carefully(value: Any, what: str) -> bytes:
-    """The slow way, which knows what is wrong."""
+    """Encode again to find out what is wrong."""
     try:
         return CANONICAL.encode(value).encode()
     except UnicodeEncodeError as error:

@@ -13,7 +13,7 @@ from tenure.core.job import NewJob, Unplaced
 from tenure.core.origin import Origin, origin
 from tenure.jobs.arguments import Arguments
 from tenure.jobs.codec import EMPTY
-from tenure.jobs.options import PLACING, Options, new_job, place_of
+from tenure.jobs.options import TX_OPTIONS, Options, new_job, tx_options
 from tenure.jobs.running_job import RunningJob, current_job
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class EnqueueWith(Generic[P]):
 
     def new(self, *args: P.args, **kwargs: P.kwargs) -> NewJob:
         """A job to pass to `enqueue_many`."""
-        if not PLACING.isdisjoint(self.options):
+        if not TX_OPTIONS.isdisjoint(self.options):
             raise OptionError("a job made with new() gets its tx in enqueue_many(..., tx=...)")
         return self.handler.packed(self.handler.target(), args, kwargs, self.options)
 
@@ -87,13 +87,13 @@ class EnqueueWith(Generic[P]):
         """Add a job; returns when it is durable, or with `tx` when it is in the transaction."""
         app = self.handler.target()
         new = self.handler.packed(app, args, kwargs, self.options)
-        return app.enqueue_many([new], **place_of(self.options))[0]
+        return app.enqueue_many([new], **tx_options(self.options))[0]
 
     async def enqueue_async(self, *args: P.args, **kwargs: P.kwargs) -> JobRef:
         """The same from a coroutine."""
         app = self.handler.target()
         new = self.handler.packed(app, args, kwargs, self.options)
-        return (await app.enqueue_many_async([new], **place_of(self.options)))[0]
+        return (await app.enqueue_many_async([new], **tx_options(self.options)))[0]
 
 
 def described(app: App, kind: str, payload: str, options: Options) -> NewJob:

@@ -1,4 +1,4 @@
-"""What a caller may say about a job, checked at the caller."""
+"""The options of a job, checked where it is enqueued."""
 
 from __future__ import annotations
 
@@ -96,48 +96,48 @@ CHANGING = frozenset(
         "notify",
     }
 )
-PLACING = frozenset({"tx", "notify"})
+TX_OPTIONS = frozenset({"tx", "notify"})
 IN_TRANSACTION = "transaction"
 
 
-class Place(TypedDict):
-    """Where a job is added, and who says so: what `enqueue` keeps to itself."""
+class TxOptions(TypedDict):
+    """Options that say in which transaction a job is added; they are not part of the job."""
 
     tx: Any
     notify: str | None
 
 
-def place_of(options: Options) -> Place:
-    """The transaction; `notify="transaction"` is for one that we do not see commit."""
+def tx_options(options: Options) -> TxOptions:
+    """The transaction, and `notify="transaction"` for one whose commit we do not see."""
     tx, notify = options.get("tx"), options.get("notify")
     if notify not in (None, IN_TRANSACTION):
         raise OptionError(f"notify must be {IN_TRANSACTION!r} or None, not {notify!r}")
     if notify is not None and tx is None:
         raise OptionError("notify='transaction' needs tx: without one workers are told anyway")
-    return Place(tx=tx, notify=notify)
+    return TxOptions(tx=tx, notify=notify)
 
 
-def take_place(options: Options) -> Place:
-    """The same, and the options no longer hold it."""
-    place = place_of(options)
+def take_tx_options(options: Options) -> TxOptions:
+    """The same, removed from the options."""
+    found = tx_options(options)
     options.pop("tx", None)
     options.pop("notify", None)
-    return place
+    return found
 
 
 def new_job(kind: str, payload: str, options: Options) -> NewJob:
-    """A job to add; whatever is wrong with the options is said here."""
+    """A job to add; OptionError if an option is wrong."""
     if CHANGING.isdisjoint(options):
         try:
             return _known(kind, **options).with_payload(payload)
-        except TypeError:  # what cannot be remembered is looked at below
+        except TypeError:  # an unhashable value: checked below, without the cache
             pass
     return _checked(kind, options).with_payload(payload)
 
 
 @lru_cache(maxsize=1024, typed=True)
 def _known(kind: str, **options: Any) -> NewJob:
-    """The same few options come again and again. Typed: True is no priority, though it equals 1."""
+    """Cached: most jobs have the same few options. Typed: True equals 1, but is no priority."""
     return _checked(kind, cast(Options, options))
 
 
@@ -169,7 +169,7 @@ def _checked(kind: str, options: Options) -> NewJob:
 
 
 def check_name(name: str, value: object) -> None:
-    """Text of a bounded length that every database stores alike."""
+    """Refuse text that is too long, or that databases would store differently."""
     if value is None and name not in ("kind", "queue", "tenant", "step"):
         return
     if not isinstance(value, str):
@@ -179,7 +179,7 @@ def check_name(name: str, value: object) -> None:
 
 @lru_cache(maxsize=4096)
 def _check_text(name: str, value: str) -> None:
-    """The same few kinds, queues and tenants come again and again."""
+    """Cached: most jobs have the same few kinds, queues and tenants."""
     if name in REQUIRED and not value:
         raise OptionError(f"{name} cannot be empty")
     if len(value) > LENGTHS[name]:
@@ -202,7 +202,7 @@ def _key(options: Options) -> UniqueKey | None:
     window = options.get("key_window")
     seconds = None if window is None else _seconds("key_window", window)
     if seconds == 0:
-        raise OptionError("key_window must be longer than nothing")
+        raise OptionError("key_window must be greater than 0")
     return UniqueKey(value=value, mode=KeyMode(mode), window_seconds=seconds)
 
 
@@ -216,7 +216,7 @@ def _skips(options: Options) -> bool:
 
 
 def _after(options: Options) -> tuple[str, ...]:
-    """One job or several, by id or by anything that has one; each once, in the order of ids."""
+    """The ids of one job or several, each once and in a stable order."""
     given = options.get("after")
     if given is None:
         return ()

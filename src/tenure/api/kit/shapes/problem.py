@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 
-class Place(BaseModel):
+class FieldProblem(BaseModel):
     """One thing that is wrong, and where: a JSON pointer inside `in`."""
 
     where: str = Field(alias="in", examples=["body"])
@@ -24,4 +24,4 @@ class Problem(BaseModel):
     detail: str
     code: str = Field(examples=["job-not-found"])
     requestId: str | None = None
-    errors: list[Place] | None = None
+    errors: list[FieldProblem] | None = None
