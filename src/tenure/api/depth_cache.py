@@ -1,4 +1,4 @@
-"""How many jobs each queue has. Counting very many takes a while, and pages ask every second."""
+"""How many jobs each queue has. Counting millions is slow, and pages ask every second."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ LONGEST_SECONDS = 60.0
 
 
 class DepthCache:
-    """Counted anew for everybody while that is quick. Where it is not, it is done a twentieth of
-    the time at most: answers are as old as that makes them, and nobody waits behind another.
+    """Counts for each caller while that is fast. When it is slow, at most a twentieth of the time
+    is spent on it: answers are as old as that makes them, and callers do not wait for each other.
     """
 
     def __init__(self, engine: Tenure, elapsed: Callable[[], float] = time.monotonic) -> None:

@@ -1,4 +1,4 @@
-"""One look for all clients: a few statements, whatever their number."""
+"""One look at the database for all clients: a few statements, however many there are."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MOST_LINES = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a look found: jobs that changed, oldest first, and those that somebody watches.
+    """What a look found: changed jobs, oldest first, and the jobs that clients watch singly.
 
-    `lost`: more has happened than can be looked at.
+    `lost`: more has happened than can be looked at, so some changes are not reported.
     """
 
     changed: list[Job] = field(default_factory=list)
@@ -28,10 +28,10 @@ class Seen:
 
 
 class DatabaseLook:
-    """Remembers what it saw, so that the next look finds what is new. Used by one thread at a time.
+    """Finds what has changed since the last look. Used by one thread at a time.
 
-    Of all jobs it sees the newest ones, those that ran when last seen, and those that somebody said
-    something about.
+    It looks at the newest jobs, at those that were running when last seen, and at those that a hint
+    names.
     """
 
     def __init__(self, engine: Tenure) -> None:
@@ -40,7 +40,7 @@ class DatabaseLook:
         self._told: dict[str, JobNews] = {}
 
     def look(self, *, everything: bool, hints: set[str], watched: Collection[str]) -> Seen:
-        """The first look at everything finds nothing new: it is what the next ones compare with."""
+        """Look once. The first look at all jobs reports nothing: later ones compare with it."""
         changed = self._changes(hints) if everything else []
         if not everything:
             self._memory = None
@@ -65,7 +65,7 @@ class DatabaseLook:
         return [replace(job, payload_json=None, result_json=None) for job in found]
 
     def _news(self, job: Job) -> JobNews:
-        """Log lines are read after the job, so that none before its end is missed; and only where
+        """Log lines are read after the job, so that none before its end is missed, and only if
         there may be new ones.
         """
         before = self._told.get(job.id)

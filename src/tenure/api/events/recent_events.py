@@ -1,4 +1,4 @@
-"""The last events of this process, so that a client that was away for a moment goes on there."""
+"""The last events of this process, for clients that reconnect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEPT = 2_000
 
 
 class RecentEvents:
-    """Numbers events. Another process, and this one after a restart, has another name."""
+    """Numbers events under a random name, so that ids of other processes do not match."""
 
     def __init__(self) -> None:
         self._name = secrets.token_hex(4)
@@ -24,19 +24,19 @@ class RecentEvents:
 
     @property
     def mark(self) -> str:
-        """The last event there was."""
+        """The id of the last event."""
         return f"{self._name}-{self._number}"
 
     def events(self, jobs: Iterable[Job]) -> list[Event]:
-        """These jobs have changed: encoded, and not kept yet."""
+        """Encode the events of changed jobs; they are not kept yet."""
         return [self._event(job) for job in jobs]
 
     def keep(self, events: list[Event]) -> None:
-        """They are told now."""
+        """Keep events that are sent now."""
         self._events.extend(events)
 
     def behind(self, last_event_id: str) -> list[Event] | None:
-        """All that came after it; None where that is not known any more."""
+        """All events after this id; None if they are no longer kept."""
         name, _, digits = last_event_id.rpartition("-")
         plain = digits.isascii() and digits.isdigit() and len(digits) < 16
         if name != self._name or not plain or not self._oldest - 1 <= int(digits) <= self._number:

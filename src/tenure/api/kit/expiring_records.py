@@ -1,4 +1,4 @@
-"""Small records that are good for a time. Each new one takes some old ones away: nobody sweeps."""
+"""Small records that expire. New ones remove some expired ones, so no job has to."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ class ExpiringRecords:
         self._position = ""
 
     def find(self, name: str) -> Record | None:
-        """One that there is, old or not."""
+        """A record, expired or not."""
         return self._engine.store.records.find(self._collection, name)
 
     def good(self, record: Record | None) -> bool:
-        """Whether its time is not over."""
+        """Whether it is there and has not expired."""
         if record is None or record.updated_at is None:
             return False
         return self._engine.store.now() - record.updated_at < self._life
 
     def record(self, name: str, data: dict[str, object], version: int = 0) -> Record:
-        """To be written by the caller, in a transaction of theirs."""
+        """A record for the caller to write, in a transaction of their own."""
         return Record(collection=self._collection, name=name, data=data, version=version)
 
     def sweep(self) -> None:
-        """Now and then look at some, one after another through all, and remove the old."""
+        """Every tenth call looks at the next few records and removes expired ones."""
         if (after := self._turn()) is None:
             return
         records = self._engine.store.records

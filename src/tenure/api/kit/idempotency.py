@@ -21,7 +21,7 @@ DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was answered, and whether that was before."""
+    """An answer; `again` if it was given before."""
 
     status: int
     body: dict[str, Any]
@@ -29,7 +29,7 @@ class Answer:
 
 
 class Idempotency:
-    """Answers by the callers' keys, kept for a day in the same transaction as their effect."""
+    """Answers by callers' keys, stored for a day in the transaction of their effect."""
 
     def __init__(self, engine: Tenure) -> None:
         self._engine = engine
@@ -38,9 +38,9 @@ class Idempotency:
     def answer(
         self, caller: Caller, key: str, question: str, act: Callable[[Any], Answer]
     ) -> Answer:
-        """What `act(tx)` answers; or what it answered, where this caller's key came before.
+        """The answer of `act(tx)`, or the stored one if this caller used the key before.
 
-        KeyReused: with another question. KeyInUse: at the same time as this one.
+        KeyReused: it was used for another request. KeyInUse: another request uses it right now.
         """
         name, asked = _name(caller, key), _digest(question)
         found = self._records.find(name)
@@ -66,7 +66,7 @@ def _again(found: Record, asked: str) -> Answer:
 
 
 def _name(caller: Caller, key: str) -> str:
-    """One caller's key is nobody else's."""
+    """Keys of different callers are different."""
     return _digest("\0".join((caller.name, caller.tenant or "", caller.owner or "", key)))
 
 

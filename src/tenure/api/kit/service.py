@@ -1,4 +1,4 @@
-"""What the routes of one API share, and how a route asks for it: by the type of a parameter."""
+"""What the routes of one API share. A route gets it by the type of a parameter."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tenure.worker.settings import WorkerSettings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """One for each API; it lives as long as the API does."""
+    """One per API, for as long as it lives."""
 
     engine: Tenure
     settings: ApiSettings
@@ -40,7 +40,7 @@ class Service:
 
     @classmethod
     def over(cls, engine: Tenure, settings: ApiSettings, worker: Worker | None) -> Service:
-        """Everything made; nothing started."""
+        """Create everything; start nothing."""
         return cls(
             engine=engine,
             settings=settings,
@@ -56,7 +56,7 @@ class Service:
 
 
 def tick_route(engine: Tenure) -> TickRoute | None:
-    """For a scheduler that has the token, where there is one and there are handlers to run."""
+    """The tick route, if a service token is set and the app has handlers."""
     settings = WorkerSettings()
     if settings.api_service_token is None or not engine.handlers.kinds:
         return None
@@ -64,18 +64,18 @@ def tick_route(engine: Tenure) -> TickRoute | None:
 
 
 def service_of(request: Request) -> Service:
-    """Of this request's API. Hot routes call it: a dependency costs as much as a small query."""
+    """The service of a request. Hot routes call it: a dependency costs as much as a query."""
     found: Service = request.app.state.service
     return found
 
 
 async def serving(request: Request) -> Service:
-    """The same for a parameter. Async: a plain function would take a thread for nothing."""
+    """The same as a dependency. Async, because FastAPI runs a plain function in a thread."""
     return service_of(request)
 
 
 async def engine_of(request: Request) -> Tenure:
-    """Likewise."""
+    """The engine as a dependency."""
     return service_of(request).engine
 
 

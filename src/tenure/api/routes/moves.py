@@ -1,4 +1,4 @@
-"""Moves over many jobs: how many would it be, begin it, how far is it."""
+"""Moves over many jobs: preview, start, progress."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BEGUN: Responses = {
 async def replay_jobs(
     asked: MoveInput, caller: Writer, service: Serving, response: Response
 ) -> OperationShape:
-    """Failed and dead jobs that match start anew. With `dryRun`: how many that would be."""
+    """Start failed and dead jobs that match again. `dryRun` only counts them."""
     where = asked.where(caller.whose(asked.user_id))
     if set(where.states or ()) - set(DEAD_LETTERS):
         raise OptionError("replay takes failed and dead jobs; retry others one by one")
@@ -52,7 +52,7 @@ async def replay_jobs(
 async def cancel_jobs(
     asked: MoveInput, caller: Writer, service: Serving, response: Response
 ) -> OperationShape:
-    """Waiting jobs that match end, running ones are asked to stop. `dryRun` only counts them."""
+    """Cancel waiting jobs that match, and ask running ones to stop. `dryRun` only counts them."""
     where = asked.where(caller.whose(asked.user_id))
     jobs = caller.jobs(service.engine)
     mine = where if where.states is not None else replace(where, states=OPEN_STATES)
@@ -62,12 +62,12 @@ async def cancel_jobs(
 
 @router.get("/operations/{operationId}", operation_id="getOperation", responses=may(404))
 def get_operation(operation_id: OperationId, caller: Reader, service: Serving) -> OperationShape:
-    """How far a move over many jobs is. It is kept for a day."""
+    """Read the progress of a move over many jobs. It is kept for a day."""
     return operation_shape(service.operations.get(operation_id, caller.scope))
 
 
 class _Order:
-    """What is to be done to which jobs."""
+    """A move, and the jobs to move."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class _Order:
 async def _carry_out(
     service: Service, order: _Order, dry_run: bool, response: Response
 ) -> OperationShape:
-    """Small moves are over when this answers; a large one goes on, and can be followed."""
+    """A small move is done when this answers; a large one goes on, and its progress can be read."""
     total = await run_in_threadpool(order.count)
     operations = service.operations
     if dry_run:

@@ -1,4 +1,4 @@
-"""What every request passes before a route sees it: plain ASGI, no framework."""
+"""Middleware that every request passes: plain ASGI, no framework."""
 
 from tenure.api.kit.guards.bodies import BoundedBody
 from tenure.api.kit.guards.failures import Unbroken

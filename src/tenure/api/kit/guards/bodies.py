@@ -1,4 +1,4 @@
-"""Bodies are JSON of a bounded size and depth: whatever is not is refused before it is parsed."""
+"""Request bodies: JSON of a bounded size and depth. Anything else is refused before parsing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OPENING = (b"[", b"{")
 
 
 class BoundedBody:
-    """Reads the body up to its limit and hands it on whole: 413 comes before the rest is read."""
+    """Reads the body up to the limit and passes it on whole; 413 comes before the rest is read."""
 
     def __init__(self, inner: Application, *, limit: int, depth: int) -> None:
         self._inner = inner
@@ -23,7 +23,7 @@ class BoundedBody:
         self._depth = depth
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Serve one request."""
         if scope["type"] != "http" or not _has_body(scope):
             await self._inner(scope, receive, send)
             return
@@ -56,7 +56,7 @@ class BoundedBody:
 
 
 class _Gone(Exception):
-    """The client has left: there is nobody to answer."""
+    """The client has disconnected."""
 
 
 def _has_body(scope: Scope) -> bool:
@@ -71,7 +71,7 @@ def _check_media(scope: Scope) -> None:
 
 
 def _depth(body: bytes, enough: int) -> int:
-    """How deep it is nested; few brackets cannot be nested deeply, and most bodies have few."""
+    """How deeply the body is nested. Most bodies have so few brackets that it need not be read."""
     if body.count(b"[") + body.count(b"{") <= enough:
         return 0
     depth = deepest = 0
@@ -85,7 +85,7 @@ def _depth(body: bytes, enough: int) -> int:
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """The body in one piece, then whatever comes."""
+    """Receive the body in one piece, then further messages."""
     handed = False
 
     async def receiving() -> Message:

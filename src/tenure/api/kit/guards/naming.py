@@ -1,4 +1,4 @@
-"""A request id for every request, and headers that make browsers careful."""
+"""A request id for every request, and security headers."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ CAREFUL = {
 
 
 class Named:
-    """Notes `request_id` in the request's state, and answers with it. It is always ours: what a
-    client calls its request is the correlation id.
+    """Stores `request_id` in the request's state and sends it back. It is always ours: an id of the
+    client is the correlation id.
     """
 
     def __init__(self, inner: Application) -> None:
         self._inner = inner
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Serve one request."""
         if scope["type"] != "http":
             await self._inner(scope, receive, send)
             return
@@ -41,7 +41,7 @@ class Named:
 
 
 def _with_headers(message: Message, more: dict[bytes, bytes]) -> Message:
-    """A route's own word about a header stays."""
+    """Headers that the route has set are kept."""
     if message["type"] != "http.response.start":
         return message
     said = list(message.get("headers", ()))

@@ -1,4 +1,4 @@
-"""A limit of requests for each caller and process: a bucket that fills again by and by."""
+"""A rate limit per caller and process: a token bucket."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MINUTE = 60.0
 
 
 class Rates:
-    """As many requests a minute; a caller that was quiet may send them all at once."""
+    """So many requests a minute; an idle caller may send them all at once."""
 
     def __init__(self, per_minute: int, elapsed: Callable[[], float] = time.monotonic) -> None:
         self._most = per_minute
@@ -25,7 +25,7 @@ class Rates:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, name: str) -> None:
-        """One request; TooManyRequests where the bucket is empty."""
+        """Count one request; TooManyRequests if the bucket is empty."""
         now = self._elapsed()
         tokens, at = self._buckets.pop(name, (float(self._most), now))
         tokens = min(self._most, tokens + (now - at) * self._most / MINUTE)

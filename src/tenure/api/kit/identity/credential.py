@@ -1,4 +1,4 @@
-"""What a request brings to be recognised by: a key, a token, or a session's cookie. At most one."""
+"""The credential of a request: an API key, a bearer token, or a session cookie."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INVALID = 'Bearer error="invalid_token"'
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """Its sort and its text. It does not show itself in logs."""
+    """Kind and text; its repr does not show the text."""
 
     how: How
     text: str
@@ -30,7 +30,7 @@ class Credential:
 
 
 def credential_of(request: HTTPConnection) -> Credential:
-    """A header goes before the cookie; two headers are one too many."""
+    """A header is preferred to the cookie; two headers are refused."""
     given = [*request.headers.getlist("authorization"), *request.headers.getlist(API_KEY)]
     if len(given) > 1:
         raise Unauthenticated(f"send one credential: Authorization or {API_KEY}, once", INVALID)
@@ -44,7 +44,7 @@ def credential_of(request: HTTPConnection) -> Credential:
 
 
 def has_credential(request: HTTPConnection) -> bool:
-    """Whether a header asks to be recognised."""
+    """Whether a header has a credential."""
     return "authorization" in request.headers or API_KEY in request.headers
 
 

@@ -1,4 +1,4 @@
-"""A problem as the document describes it."""
+"""Problem documents, for the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class FieldProblem(BaseModel):
-    """One thing that is wrong, and where: a JSON pointer inside `in`."""
+    """One wrong field: a JSON pointer inside `in`, and what is wrong."""
 
     where: str = Field(alias="in", examples=["body"])
     pointer: str = Field(examples=["/kind"])
@@ -14,7 +14,7 @@ class FieldProblem(BaseModel):
 
 
 class Problem(BaseModel):
-    """RFC 9457. `type` and `code` name the sort of problem and never change."""
+    """RFC 9457. `type` and `code` identify the kind of problem and never change."""
 
     model_config = ConfigDict(extra="allow")
 

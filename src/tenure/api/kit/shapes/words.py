@@ -1,4 +1,4 @@
-"""Texts that every database stores alike, as the schema says them: the rules of `options`."""
+"""Types of names and ids with the limits that `tenure.jobs.options` checks."""
 
 from __future__ import annotations
 
