@@ -47,7 +47,7 @@ def test_a_line_to_enqueue_has_the_fields_of_a_request(shop: Shop) -> None:
     assert result.exit_code == 0, result.stderr
     job = shop.engine.get(json.loads(result.stdout)["jobId"])
     assert (job.owner, job.tenant, job.max_attempts) == ("ada", "acme", 3)
-    assert (job.correlation_id, job.key, job.payload) == ("c", "k", {"some_name": 1})
+    assert (job.correlation_id, job.payload) == ("c", {"some_name": 1})
     assert job.expires_at is not None and job.expires_at.year == 2040
 
 
