@@ -171,6 +171,22 @@ def test_moves(served: Served) -> None:
     assert last["worker"].startswith("key:test:")
 
 
+def test_the_error_of_a_first_run_is_shown_while_the_job_waits_for_its_retry(
+    served: Served,
+) -> None:
+    @served.engine.job("flaky", retry=Delays(3_600))
+    def flaky(job: RunningJob) -> None:
+        raise ConnectionError("hung up")
+
+    job_id = add(served, kind="flaky", payload={})
+    assert served.get(f"/api/jobs/{job_id}").json()["lastError"] is None
+    run_until_idle(served.engine)
+
+    job = served.get(f"/api/jobs/{job_id}").json()
+    assert (job["state"], job["fence"], job["attempt"]) == ("queued", 1, 1)
+    assert job["lastError"]["message"] == "hung up"
+
+
 @pytest.mark.parametrize("job_id", ["999", "abc", "a-1:b", "0", "9" * 30, "x" * 65, "%00", "%20"])
 def test_what_is_not_there_is_not_found(served: Served, job_id: str) -> None:
     check_problem(served.get(f"/api/jobs/{job_id}"), 404, "job-not-found")

@@ -134,6 +134,7 @@ def get_logs(
 ) -> LogsShape:
     """List the log lines of a job, oldest first."""
     question = f"logs of {job_id}"
+    # One more than asked for shows whether there is a next page.
     found = jobs.logs(job_id, limit + 1, unseal(after, question))
     more = seal(found[limit - 1].id, question) if len(found) > limit else None
     return LogsShape(items=[log_line(line) for line in found[:limit]], next=more)
@@ -197,7 +198,9 @@ def _link(request: Request, after: str) -> str:
 
 
 def _whole(service: Service, job: Job) -> WholeJobShape:
-    """A job in its first run has no history: the query is saved."""
-    first = job.fence <= 1 and job.state in (State.QUEUED, State.RUNNING, State.SUCCEEDED)
-    history = [] if first else service.engine.insight.history(job)
+    """A job before or in its first run has no errors: the query is saved."""
+    # A claim raises the fence. Queued with fence 1 means that the first run has ended, maybe badly.
+    unclaimed = job.state is State.QUEUED and job.fence == 0
+    first = job.state in (State.RUNNING, State.SUCCEEDED) and job.fence == 1
+    history = [] if unclaimed or first else service.engine.insight.history(job)
     return whole(job, history, service.why_cache.why(job))
