@@ -70,6 +70,7 @@ class Caller:
 
         >>> JobFilter(owner=caller.whose("me"))          # doctest: +SKIP
         """
+        # A user may be called "me" or "all"; those words keep their meaning.
         if user is None or (user == self.owner and user not in (ME, ALL)):
             return user
         if user == ME:

@@ -18,6 +18,7 @@ from tenure.jobs.options import check_name
 from tenure.stores.contract.parts import Record, every
 
 KEYS = "api_keys"
+# The id finds the row, so that the hash is compared with one row only.
 SHAPE = re.compile("tenure_([0-9a-f]{12})_[0-9a-f]{64}")
 
 
@@ -89,6 +90,7 @@ class Keys:
         text = f"tenure_{key.id}_{new_secret()}"
         with self._store.transaction() as tx:
             self._records.put(Record(collection=KEYS, name=key.id, data=_data(key, text)), tx)
+            # In the same transaction: no key without its audit line.
             self._audit.note(actor, "key.created", key.id, tx=tx, name=name, permission=permission)
         return text, key
 

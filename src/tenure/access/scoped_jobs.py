@@ -110,6 +110,7 @@ class ScopedJobs:
         self, name: str, asked: JobFilter, where: JobFilter, change: Change, watch: Watcher | None
     ) -> Changed:
         """The scope is no filter: without one nothing is moved, not everything in the scope."""
+        # Judged by what was asked for: a scope alone would make every move a move of everything.
         if asked.empty:
             raise FilterRequired(name)
         mine = self.scope.narrow(where)

@@ -67,6 +67,7 @@ class IdentitySettings(BaseSettings):
         return self
 
     def _check_tenants(self) -> None:
+        # A multi-tenant issuer signs for every directory of the world.
         if TENANT_PLACE in self.jwt_issuer and not self.jwt_tenants:
             raise ValueError(
                 f"TENURE_JWT_ISSUER holds {TENANT_PLACE}: every directory could sign tokens for "

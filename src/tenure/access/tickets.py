@@ -38,6 +38,7 @@ class Tickets:
 
     def issue(self, caller: Caller, seconds: float) -> str:
         """A new secret for this caller."""
+        # Before it is issued: a full table of expired sessions shrinks with every login.
         self._sweep()
         secret, expires_at = new_secret(), self._now() + timedelta(seconds=seconds)
         data = _data(Ticket(caller, expires_at))
@@ -52,6 +53,7 @@ class Tickets:
 
     def take(self, secret: str) -> Ticket | None:
         """The same, and remove it. Of two concurrent calls only one gets it."""
+        # The removal decides: only one of two concurrent requests removes the row.
         found = self.find(secret)
         return found if self.end(secret) else None
 

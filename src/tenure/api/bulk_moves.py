@@ -29,7 +29,9 @@ NAME = re.compile("[0-9a-f]{16}")
 KEPT_SECONDS = 86_400.0
 TOLD_EVERY = 0.3
 WAITING_TOLD_EVERY = 10.0
+# Six times WAITING_TOLD_EVERY: a slow database does not make an operation look lost.
 SILENT_SECONDS = 60.0
+# Each keeps a connection busy; more at a time would only compete for the same rows.
 AT_A_TIME = 2
 Move = Callable[[Watcher], Changed]
 
@@ -90,6 +92,7 @@ class Operations:
     ) -> tuple[Operation, Future[Operation]]:
         """Start it. Other requests find it from now on; the future holds its end."""
         operation = self._new(jobs, action, total, OperationState.RUNNING, secrets.token_hex(8))
+        # Stored before it starts: the answer to this request may be followed in another process.
         self._tell(operation)
         self._records.sweep()
         self._waiting[str(operation.id)] = operation

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from tenure.app import Tenure
 from tenure.stores.contract.parts import Depth
 
+# Below this the exact figure is worth its cost.
 QUICK_SECONDS = 0.05
 REST = 20
 LONGEST_SECONDS = 60.0
@@ -31,6 +32,7 @@ class DepthCache:
         seen = self._seen
         if seen is not None and self._elapsed() < self._good_until:
             return seen
+        # Only the first callers wait for a count; later ones get the last figures meanwhile.
         if not self._counting.acquire(blocking=seen is None) and seen is not None:
             return seen
         try:

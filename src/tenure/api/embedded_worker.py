@@ -18,6 +18,7 @@ class EmbeddedWorker:
         self._engine = engine
         self._worker = worker
         self._running = False
+        # A start and a stop at the same time would leave a half-started worker.
         self._moving = asyncio.Lock()
 
     async def start(self, actor: str) -> None:
@@ -28,6 +29,7 @@ class EmbeddedWorker:
             if self._running:
                 raise WorkerRefused("the worker of this process is running already")
             await self._begin(self._worker)
+        # Outside of the lock: the audit line needs the database, a stop must not wait for that.
         await self._note(actor, "worker.started")
 
     async def stop(self, actor: str) -> None:

@@ -13,6 +13,7 @@ from fastapi.openapi.utils import get_openapi
 from tenure.api.kit.shapes.problem import FieldProblem, Problem
 from tenure.asgi.messages import PROBLEM, problem_document
 
+# Any request can be malformed, and the database can be away.
 ALWAYS = (400, 503)
 OF_CALLERS = (401, 403, 429)
 OF_BODIES = (413, 415)

@@ -24,6 +24,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End streams, answer waits and cut a tick short; then shut down as usual."""
+        # Streams first: uvicorn would wait for them until its patience ends.
         await self._service.hub.close()
         if self._service.tick is not None:
             self._service.tick.stop()

@@ -14,6 +14,7 @@ from tenure.core.rules.why import Why
 from tenure.operations.insight import Around
 
 FRESH_SECONDS = 1.0
+# A store's clock may be rounded to milliseconds; five of them are more than enough.
 ROUNDING_SECONDS = 0.005
 MOST = 10_000
 

@@ -26,6 +26,7 @@ class WithWorker:
             await self._inner(scope, receive, send)
 
     async def _live(self, receive: Receive, send: Send) -> None:
+        # The startup message.
         await receive()
         try:
             worker = await self._worker().__aenter__()

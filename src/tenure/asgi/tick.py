@@ -47,6 +47,7 @@ class TickRoute:
         elif (given := header(scope, TOKEN)) is None:
             await problem(scope, send, 401, f"send the service token as {TOKEN}",
                           {"www-authenticate": "ServiceToken"})  # fmt: skip
+        # In constant time: the answer must not tell how many characters were right.
         elif not hmac.compare_digest(given.encode("latin-1"), self._token):
             await problem(scope, send, 403, "this is not the service token")
         elif self._ticking is not None:

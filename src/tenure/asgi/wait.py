@@ -106,6 +106,7 @@ class WaitRoute:
         """The job, final or not; None if the client has disconnected."""
         seconds = 0.0 if self._closing() else patience.seconds
         waiting = asyncio.ensure_future(self._app.wait_async(named, seconds))
+        # A wait of 30 s whose client has gone would hold its waiter for nothing.
         leaving = asyncio.ensure_future(_gone(receive))
         try:
             await asyncio.wait({waiting, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -132,6 +133,7 @@ def patience_of(scope: Scope) -> Patience:
     """`waitMs` in the query, else `Prefer: wait=SECONDS`, else 15 s; never more than 30 s."""
     given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("waitMs")
     if given is not None:
+        # The last one counts, as with most frameworks, if it is given twice.
         if not (given[-1].isascii() and given[-1].isdigit()):
             raise BadWait(f"waitMs must be a number of milliseconds, not {given[-1][:40]!r}")
         return Patience(min(int(given[-1][:9]), MOST_MS) / 1_000)

@@ -14,6 +14,7 @@ MAX_DEPTH_MESSAGE = "is nested too deeply"
 
 def encode(value: Any, limit: int, what: str = "payload") -> str:
     """Canonical JSON text: sorted keys, so that equal payloads are equal texts."""
+    # None means that something is wrong with the value; the careful encoder finds out what.
     raw = quickly(value)
     return fitting(_carefully(value, what) if raw is None else raw, limit, what)
 

@@ -36,10 +36,12 @@ LENGTHS = {
     "consumer": 140,
 }
 REQUIRED = tuple(LENGTHS.keys() - {"tenant", "owner", "correlation_id", "trace", "enqueued_by"})
+# Each is a row that is locked while the job is added.
 AFTER_AT_MOST = 1_000
 ID_LENGTH = 64
 ID = re.compile("[!-.0-~]{1,64}")
 """An id is visible ASCII without a slash. What is in it is the business of the store alone."""
+# What all databases can store, with room for time zones at both ends.
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(9998, 12, 31, tzinfo=UTC)
 FORBIDDEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
@@ -82,6 +84,7 @@ PLAIN = (
 )  # fmt: skip
 
 
+# Options with a new value in nearly every job: caching them would only fill the cache.
 CHANGING = frozenset(
     {
         "key",

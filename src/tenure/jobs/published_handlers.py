@@ -26,11 +26,14 @@ if TYPE_CHECKING:
 
 HANDLERS = "handlers"
 PUBLISHED_EVERY = timedelta(minutes=5)
+# Three missed declarations: its workers are gone, another declaration may replace it.
 FORGOTTEN_AFTER = 3 * PUBLISHED_EVERY
 GONE_AFTER = timedelta(hours=1)
 KEPT = timedelta(days=30)
+# A kind moves rarely to another queue; an unknown kind gets a worker soon after a deployment.
 KNOWN_SECONDS = 30.0
 UNKNOWN_SECONDS = 2.0
+# Kinds come from callers, so the number of names is bounded.
 MOST_KNOWN = 10_000
 NEVER: tuple[float, Placement | None] = (0.0, None)
 UNPLACED = attrgetter("unplaced")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tenure.jobs.app_protocol import App
 
 P = ParamSpec("P")
+# Per heartbeat, so that a handler in a loop cannot fill memory or the database.
 LOG_LINES_KEPT = 200
 LOG_LINE_LIMIT = 2_000
 NEWS_LOCK = threading.Lock()

@@ -81,6 +81,7 @@ class Settling:
                 self._thread.end()
         elif error is None:
             jobs = self._job.app.store.jobs
+            # On a connection of ours: the user's async connection cannot run our sync statements.
             await asyncio.to_thread(jobs.report, self._news())
             self._require(await jobs.settle_async([self._settlement], self._given))
             self._done()
@@ -106,6 +107,7 @@ class Settling:
                 yield inner
                 store.jobs.report(self._news(), tx=inner)
                 self._require(store.jobs.settle([self._settlement], tx=inner))
+        # The handler's rows and the settlement share the transaction: the job's row tells for both.
         except CommitUnknown:
             if not self._committed():
                 raise

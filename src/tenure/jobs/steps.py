@@ -30,6 +30,7 @@ class RunSteps:
         self._job = job
         self._naming, self._reading = Lock(), Lock()
         self._taken: set[str] = set()
+        # The first claim has fence 1: there is no earlier run, and nothing to read.
         self._known: dict[str, str] | None = None if job.fence > 1 else {}
 
     def run(self, name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -88,6 +89,7 @@ class RunSteps:
         lease, steps = self._job.claimed.lease, self._job.app.store.steps
         try:
             held = steps.remember(lease, name, text)
+        # Writing the same result again is harmless; the fence still decides.
         except CommitUnknown:
             held = steps.remember(lease, name, text)
         if not held:

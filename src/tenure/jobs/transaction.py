@@ -71,6 +71,7 @@ class OwnThread:
 
     async def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Run it in the thread, in the caller's context."""
+        # With the context: the transaction is marked as open in a context variable.
         run = partial(copy_context().run, function, *args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(self._pool, run)
 

@@ -9,6 +9,7 @@ from typing import Any
 from tenure.core.job import Job, State
 from tenure.stores.contract import LogLine
 
+# Bounds the memory. A forgotten job is reported once more when it is seen again.
 MOST_KNOWN = 20_000
 MOST_FOLLOWED = 2_000
 
@@ -51,6 +52,7 @@ class SeenJobs:
             self._running.pop(job_id, None)
 
     def _differs(self, job: Job) -> bool:
+        # Removed and added: dictionaries keep the order of insertion, so the first is the oldest.
         before = self._faces.pop(job.id, None)
         self._faces[job.id] = now = face(job)
         self._follow(job)

@@ -12,6 +12,7 @@ from tenure.api.events.frames import frame
 from tenure.api.kit.shapes.jobs import light, log_line
 from tenure.core.job import Job
 
+# A client that is so far behind reads its lists faster than this many events.
 MOST_WAITING = 2_000
 Wanted = Callable[[Job], bool]
 
@@ -73,6 +74,7 @@ class AllClient(Client):
         """Take those that the client wants."""
         for event in events:
             if self._wanted(event.job):
+                # Moved to the end: frames have to leave in the order of their numbers.
                 self._waiting.pop(event.job.id, None)
                 self._waiting[event.job.id] = event
         if len(self._waiting) > MOST_WAITING:

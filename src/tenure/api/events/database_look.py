@@ -11,6 +11,7 @@ from tenure.app import Tenure
 from tenure.core.job import Job, State
 from tenure.core.page import MAX_PAGE
 
+# Ids in one statement.
 AT_ONCE = 1_000
 MOST_LINES = 2_000
 
@@ -42,6 +43,7 @@ class DatabaseLook:
     def look(self, *, everything: bool, hints: set[str], watched: Collection[str]) -> Seen:
         """Look once. The first look at all jobs reports nothing: later ones compare with it."""
         changed = self._changes(hints) if everything else []
+        # Nobody watches everything: what changes now would be compared with old state later.
         if not everything:
             self._memory = None
         self._told = {job.id: self._news(job) for job in self._jobs(watched)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 PING = b": ping\n\n"
+# Browsers reconnect after two seconds; without it they choose a time of their own.
 RETRY = b"retry: 2000\n\n"
 STREAM = "text/event-stream"
 

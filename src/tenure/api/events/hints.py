@@ -14,6 +14,7 @@ from typing import Any
 from tenure.app import Tenure
 from tenure.wakeups.ended_jobs import EVERY_JOB
 
+# More ids than one look should read; then it is cheaper to tell clients to read their lists.
 MOST = 5_000
 ASK_AGAIN = 10.0
 LISTEN_AGAIN = 5.0
@@ -25,6 +26,7 @@ class Hints:
 
     def __init__(self, engine: Tenure) -> None:
         self._engine = engine
+        # append and popleft of a deque are atomic: any thread adds without a lock.
         self._said: deque[Collection[str]] = deque(maxlen=MOST + 1)
         self._stops: list[Callable[[], None]] = []
         self._listening: asyncio.Task[None] | None = None

@@ -17,6 +17,7 @@ from tenure.api.kit.errors import TooManyStreams
 from tenure.app import Tenure
 from tenure.core.errors import StoreError
 
+# New clients ring the bell; without a pause each of them would cause a look.
 SHORTEST_PAUSE = 0.05
 
 

@@ -38,6 +38,7 @@ class RecentEvents:
     def behind(self, last_event_id: str) -> list[Event] | None:
         """All events after this id; None if they are no longer kept."""
         name, _, digits = last_event_id.rpartition("-")
+        # The id comes from a client: int() of a very long text would be slow.
         plain = digits.isascii() and digits.isdigit() and len(digits) < 16
         if name != self._name or not plain or not self._oldest - 1 <= int(digits) <= self._number:
             return None

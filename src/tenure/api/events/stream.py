@@ -11,6 +11,7 @@ from tenure.api.events.frames import PING, RETRY, frame
 from tenure.api.events.hub import Hub
 
 END = frame("end")
+# Frames in one write. Larger writes would fill buffers for clients that read slowly.
 AT_ONCE = 32
 
 

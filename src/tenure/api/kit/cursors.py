@@ -21,6 +21,7 @@ def unseal(text: str | None, question: str) -> str | None:
     if text is None:
         return None
     inner, _, said = text.rpartition(".")
+    # compare_digest refuses other text with an error.
     plain = text.isascii() and text.isprintable()
     if not plain or not hmac.compare_digest(said, _seal(inner, question)):
         raise InvalidCursor

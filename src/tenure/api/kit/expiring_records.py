@@ -8,6 +8,7 @@ from datetime import timedelta
 from tenure.app import Tenure
 from tenure.stores.contract.parts import Record
 
+# Twice as many as are added between two sweeps: the collection cannot grow without end.
 SWEPT_AT_ONCE = 20
 SWEEP_EVERY = 10
 

@@ -44,6 +44,7 @@ class Idempotency:
         """
         name, asked = _name(caller, key), _digest(question)
         found = self._records.find(name)
+        # An expired answer is overwritten below, by its version.
         if found is not None and self._records.good(found):
             return _again(found, asked)
         version = 0 if found is None else found.version
@@ -54,6 +55,7 @@ class Idempotency:
                 record = self._records.record(name, data, version)
                 self._engine.store.records.put(record, tx.inner)
         except VersionConflict:
+            # The other request has written first; our effect was rolled back with our record.
             raise KeyInUse from None
         self._records.sweep()
         return given

@@ -14,7 +14,7 @@ from tenure.api.events.changes import JobNews
 from tenure.api.events.clients import JobClient
 from tenure.api.events.frames import STREAM
 from tenure.api.events.stream import Pace, stream_all, stream_job
-from tenure.api.kit.guards.heads import is_head
+from tenure.api.kit.guards.head_requests import is_head
 from tenure.api.kit.identity import Reader, while_known
 from tenure.api.kit.service import Readable, Service, Serving
 from tenure.api.kit.shapes.filters import EventsInput

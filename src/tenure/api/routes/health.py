@@ -23,6 +23,7 @@ class Health(BaseModel):
 
 
 @router.get("/live", operation_id="getLive", summary="Is the process alive?")
+# Async, so that it answers even when all threads wait for the database.
 async def live() -> Health:
     """The process is alive. Nothing else is checked."""
     return Health(status=OK)

@@ -25,6 +25,7 @@ from tenure.operations.operator import dead_letters
 
 OperationId = Annotated[str, Path(alias="operationId", examples=["6f1c9ad02b7e4c55"])]
 router = APIRouter(prefix="/api", tags=["jobs"])
+# Most moves are over by then, and the client needs no second request.
 PATIENCE_SECONDS = 1.0
 BEGUN: Responses = {
     202: {"model": OperationShape, "description": "Begun; `Location` tells how far it is"}

@@ -19,8 +19,10 @@ from tenure.stores.contract import Store
 from tenure.wakeups.due_jobs import Complaints
 from tenure.wakeups.ended_jobs import EVERY_JOB
 
+# Workers forget a question after 30 s: asking is repeated well before that.
 ASK_AGAIN = 10.0
 LISTEN_AGAIN = 5.0
+# Ids in one statement.
 AT_ONCE = 1_000
 
 

@@ -16,6 +16,7 @@ FIRST_PAUSE = 0.01
 LONGEST_PAUSE = 0.5
 TOLD_PAUSE = 2.0
 """Where workers tell of the end, a look is only a safeguard against a lost message."""
+# Looks that are due so soon after another share its statement.
 TOGETHER_SECONDS = 0.02
 
 

@@ -10,6 +10,8 @@ from tenure.asgi.messages import Application, Message, Receive, Scope, Send, hea
 
 WRITES = ("POST", "PUT", "PATCH")
 JSON = re.compile(r"application/(?:[\w.+-]+\+)?json\s*(?:;.*)?", re.IGNORECASE)
+# Strings as a whole, so that brackets inside of them do not count. Possessive quantifiers: no body
+# can make the expression backtrack.
 TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?+|[\[\]{}]', re.DOTALL)
 OPENING = (b"[", b"{")
 
@@ -41,6 +43,8 @@ class BoundedBody:
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes:
         length = header(scope, "content-length") or "0"
+        # Refused by its header alone, before a byte is read. Cut to 19 digits: a longer number is
+        # too large in any case, and converting it would cost time.
         if length.isdigit() and int(length[:19]) > self._limit:
             raise BodyTooLarge(self._limit)
         body = bytearray()
@@ -49,6 +53,7 @@ class BoundedBody:
             if message["type"] == "http.disconnect":
                 raise _Gone
             body += message.get("body", b"")
+            # A chunked body has no length in its header.
             if len(body) > self._limit:
                 raise BodyTooLarge(self._limit)
             if not message.get("more_body", False):
@@ -72,6 +77,7 @@ def _check_media(scope: Scope) -> None:
 
 def _depth(body: bytes, enough: int) -> int:
     """How deeply the body is nested. Most bodies have so few brackets that it need not be read."""
+    # Counting bytes takes microseconds; walking the tokens is for suspicious bodies only.
     if body.count(b"[") + body.count(b"{") <= enough:
         return 0
     depth = deepest = 0

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from tenure.asgi.messages import Application, Message, Receive, Scope, Send
 
 
-class Headed:
+class HeadRequests:
     """Routes see a GET. Those that last or change something check `is_head` first."""
 
     def __init__(self, inner: Application) -> None:
@@ -18,6 +18,7 @@ class Headed:
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self._inner(scope, receive, send)
             return
+        # A copy: outer middlewares (metrics, logs) still see a HEAD.
         state = {**scope.get("state", {}), "head": True}
 
         async def sending(message: Message) -> None:

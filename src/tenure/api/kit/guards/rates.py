@@ -12,6 +12,7 @@ from fastapi import Request
 from tenure.api.kit.errors import TooManyRequests
 from tenure.api.kit.identity import Reader
 
+# The least recently seen are forgotten; a forgotten caller has a full bucket again.
 MOST_CALLERS = 10_000
 MINUTE = 60.0
 
@@ -27,6 +28,7 @@ class Rates:
     def take(self, name: str) -> None:
         """Count one request; TooManyRequests if the bucket is empty."""
         now = self._elapsed()
+        # No lock: all requests are counted on the one event loop of the process.
         tokens, at = self._buckets.pop(name, (float(self._most), now))
         tokens = min(self._most, tokens + (now - at) * self._most / MINUTE)
         self._buckets[name] = (max(0.0, tokens - 1) if tokens >= 1 else tokens, now)

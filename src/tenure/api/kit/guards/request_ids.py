@@ -7,6 +7,7 @@ import secrets
 from tenure.asgi.messages import Application, Message, Receive, Scope, Send
 
 REQUEST = b"x-request-id"
+# For an API: nothing may be framed, sniffed or cached. The page sets its own policy.
 CAREFUL = {
     b"x-content-type-options": b"nosniff",
     b"x-frame-options": b"DENY",
@@ -17,7 +18,7 @@ CAREFUL = {
 }
 
 
-class Named:
+class RequestIds:
     """Stores `request_id` in the request's state and sends it back. It is always ours: an id of the
     client is the correlation id.
     """

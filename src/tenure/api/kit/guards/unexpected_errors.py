@@ -8,7 +8,7 @@ from tenure.core.signals import Signals
 FAILED = "api.failed"
 
 
-class Unbroken:
+class UnexpectedErrors:
     """Answers 500 and emits `api.failed`. If nobody listens to it, the error goes to the server's
     log, and the client loses its connection.
     """
@@ -32,6 +32,7 @@ class Unbroken:
         try:
             await self._inner(scope, receive, sending)
         except Exception as error:
+            # After the first byte the status cannot be changed any more.
             if not begun:
                 detail = "an unexpected error occurred; look for the request id in the log"
                 await problem(scope, send, 500, detail)

@@ -12,6 +12,7 @@ def cookie_name(request: HTTPConnection) -> str:
     """With the port on loopback, because browsers share cookies between ports there."""
     if _plain(request):
         return f"tenure_session_{host_of(request)[1] or 80}"
+    # The prefix makes browsers insist on Secure, Path=/ and no Domain: a subdomain cannot set it.
     return "__Host-tenure_session"
 
 
@@ -24,6 +25,7 @@ def set_cookie(request: HTTPConnection, response: Response, session: str, second
         path="/",
         secure=not _plain(request),
         httponly=True,
+        # Lax, not strict: a link in a mail to the dashboard must find the session.
         samesite="lax",
     )
 

@@ -14,6 +14,7 @@ from tenure.core.refusals import (
 
 API_KEY = "x-api-key"
 KEY_PREFIX = "tenure_"
+# Longer than any token, shorter than what a server accepts as a header: hashing stays cheap.
 LONGEST = 16_384
 INVALID = 'Bearer error="invalid_token"'
 
@@ -32,6 +33,7 @@ class Credential:
 def credential_of(request: HTTPConnection) -> Credential:
     """A header is preferred to the cookie; two headers are refused."""
     given = [*request.headers.getlist("authorization"), *request.headers.getlist(API_KEY)]
+    # A proxy might check one of two headers and pass on both.
     if len(given) > 1:
         raise Unauthenticated(f"send one credential: Authorization or {API_KEY}, once", INVALID)
     if not given:

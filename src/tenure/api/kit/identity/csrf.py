@@ -25,6 +25,7 @@ class CsrfRefused(Forbidden):
 
 def csrf_token(session: str) -> str:
     """The CSRF token of a session: scripts of our pages can read it, other sites cannot."""
+    # Derived from the session: nothing more has to be stored, and it ends with the session.
     return hmac.new(session.encode(), b"csrf", hashlib.sha256).hexdigest()
 
 
@@ -40,6 +41,7 @@ def check_csrf(request: HTTPConnection, session: str) -> None:
 
 
 def _from_our_page(request: HTTPConnection) -> bool:
+    # Browsers send Origin with every change; the fetch metadata is for requests without one.
     origin = request.headers.get("origin")
     if origin is not None:
         return urlsplit(origin).netloc == request.headers.get("host")

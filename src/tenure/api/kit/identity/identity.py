@@ -27,6 +27,7 @@ from tenure.core.refusals import (
 from tenure.core.signals import Signals
 from tenure.core.timing.clock import Clock
 
+# Of the 40 threads that the framework has: a slow issuer must not block other requests.
 TOKENS_AT_ONCE = 8
 ENDED = ("key.revoked", "session.ended")
 
@@ -57,6 +58,7 @@ class Identity:
         found = self.remembered.find(credential)
         if found is None:
             found = await self._recognised(credential)
+        # After the lookup and also for a cached session: the token is checked with every request.
         if credential.how is How.SESSION:
             check_csrf(request, credential.text)
         return found
@@ -72,6 +74,7 @@ class Identity:
             return await run_in_threadpool(self._recognise, credential)
 
     def _recognise(self, credential: Credential) -> Caller:
+        # Read before the lookup: see `Remembered.keep`.
         since = self.remembered.generation
         try:
             known = self._known(credential)

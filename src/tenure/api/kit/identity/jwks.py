@@ -17,6 +17,7 @@ from tenure.core.signals import Signals
 
 FETCH_SECONDS = 5.0
 LARGEST_BYTES = 1024 * 1024
+# An attacker can invent key names; the issuer must not be asked for each of them.
 AGAIN_SECONDS = 60.0
 AFTER_FAILURE_SECONDS = 5.0
 LAST_GOOD_SECONDS = 86_400.0
@@ -46,8 +47,10 @@ class KeySet:
 
     def find(self, kid: str) -> RSAPublicKey | None:
         """The key of this name, or None; IdentityUnavailable if no keys could be fetched."""
+        # One thread renews expired keys; the others go on with the old ones, unless there are none.
         if self._age() > self._seconds and self._lock.acquire(blocking=not self._keys):
             self._refresh_and_release()
+        # An unknown key: the issuer may have rotated its keys, so here all wait for the answer.
         if kid not in self._keys and self._lock.acquire():
             self._refresh_and_release()
         if not self._keys or self._age() > LAST_GOOD_SECONDS:

@@ -36,6 +36,7 @@ def comes_from_here(request: HTTPConnection) -> bool:
     return (
         request.client is not None
         and is_loopback(request.client.host)
+        # The Host header too: another site can point its name at 127.0.0.1 (DNS rebinding).
         and is_loopback(host_of(request)[0])
         and not any(name in request.headers for name in FORWARDED)
     )

@@ -14,6 +14,7 @@ from cachetools import TLRUCache
 from tenure.access.caller import Caller
 from tenure.api.kit.identity.credential import Credential
 
+# A bound for memory only: a caller that was forgotten costs one query.
 MOST = 4_096
 
 

@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse
 
 from tenure.access.caller import How, Permission
 from tenure.access.links import use_link
-from tenure.api.kit.guards.heads import is_head
+from tenure.api.kit.guards.head_requests import is_head
 from tenure.api.kit.identity.cookie import clear_cookie, cookie_name, set_cookie
 from tenure.api.kit.identity.csrf import csrf_token
 from tenure.api.kit.identity.dead_link import dead_link, wants_page

@@ -40,6 +40,7 @@ class Tokens:
     def _verified(self, text: str) -> dict[str, Any]:
         header = jwt.get_unverified_header(text)
         kid = header.get("kid")
+        # Checked before any key is fetched: `none`, and HMAC with a public key, get no further.
         if header.get("alg") != ALGORITHM or "crit" in header or not isinstance(kid, str):
             raise jwt.InvalidTokenError(f"it must be signed by {ALGORITHM} and name its key (kid)")
         key = self._keys.find(kid)

@@ -60,6 +60,7 @@ class ListInput(FilterInput):
 
     def limit(self, most: int) -> int:
         """The page size; OptionError if it is above the limit of this service."""
+        # Only a size that was asked for is refused; the default is cut silently.
         if self.page_size > most and "page_size" in self.model_fields_set:
             raise OptionError(f"pageSize is at most {most} here, not {self.page_size}")
         return min(self.page_size, most)
@@ -95,6 +96,7 @@ class MoveInput(FilterInput):
 
     job_ids: list[JobId] | None = Field(default=None, min_length=1, max_length=MOST_IDS)
     finished_before: When | None = None
+    # Strict: a text such as "no" must not be guessed, since the other choice changes jobs.
     dry_run: bool = Field(default=False, strict=True, description="Only count the jobs that match.")
 
     def where(self, owner: str | None) -> JobFilter:

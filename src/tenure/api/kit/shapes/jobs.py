@@ -202,6 +202,7 @@ LIGHT = {name: OTHER_NAMES.get(name, name) for name in JobShape.model_fields}
 
 def light(job: Job) -> JobShape:
     """Everything but payload and result."""
+    # Not validated: the values come from the store, and lists are a hot route.
     return JobShape.model_construct(**_light(job))
 
 
