@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypedDict, cast
 
 from tenure.core.errors import OptionError
-from tenure.core.job import KeyMode, NewJob, UniqueKey
+from tenure.core.job import KeyMode, NewJob
 from tenure.core.rules.order import AfterFailure, OnFailure
+from tenure.jobs.option_values import (
+    awaited_ids,
+    check_moment,
+    check_seconds,
+    runs_anyway,
+    skips,
+    unique_key,
+)
 
-TEN_YEARS = 10 * 366 * 86_400.0
 LENGTHS = {
     "kind": 150,
     "queue": 100,
@@ -36,14 +41,6 @@ LENGTHS = {
     "consumer": 140,
 }
 REQUIRED = tuple(LENGTHS.keys() - {"tenant", "owner", "correlation_id", "trace", "enqueued_by"})
-# Each is a row that is locked while the job is added.
-AFTER_AT_MOST = 1_000
-ID_LENGTH = 64
-ID = re.compile("[!-.0-~]{1,64}")
-"""An id is visible ASCII without a slash. What is in it is the business of the store alone."""
-# What all databases can store, with room for time zones at both ends.
-EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-LATEST = datetime(9998, 12, 31, tzinfo=UTC)
 FORBIDDEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 
 
@@ -153,18 +150,20 @@ def _checked(kind: str, options: Options) -> NewJob:
             check_name(name, options[name])  # type: ignore[literal-required]
     expires = options.get("expires")
     if expires is not None and not isinstance(expires, datetime):
-        _seconds("expires", expires)
+        check_seconds("expires", expires)
     run_at = options.get("run_at")
     job = NewJob(
         kind=kind,
-        key=_key(options),
-        delay_seconds=_seconds("delay", options["delay"]) if "delay" in options else 0.0,
-        run_at=None if run_at is None else _moment("run_at", run_at),
-        expires_at=_moment("expires", expires) if isinstance(expires, datetime) else None,
-        expires_seconds=_seconds("expires", expires) if isinstance(expires, int | float) else None,
-        skips=_skips(options),
-        after=_after(options),
-        runs_anyway=_runs_anyway(options),
+        key=unique_key(options),
+        delay_seconds=check_seconds("delay", options["delay"]) if "delay" in options else 0.0,
+        run_at=None if run_at is None else check_moment("run_at", run_at),
+        expires_at=check_moment("expires", expires) if isinstance(expires, datetime) else None,
+        expires_seconds=check_seconds("expires", expires)
+        if isinstance(expires, int | float)
+        else None,
+        skips=skips(options),
+        after=awaited_ids(options),
+        runs_anyway=runs_anyway(options),
         **{name: options[name] for name in PLAIN if name in options},  # type: ignore[literal-required]
     )
     _check_numbers(job)
@@ -191,80 +190,6 @@ def _check_text(name: str, value: str) -> None:
         raise OptionError(f"{name} {value!r} holds a control character or a lone surrogate")
     if value != value.strip():
         raise OptionError(f"{name} {value!r} begins or ends with a space")
-
-
-def _key(options: Options) -> UniqueKey | None:
-    value = options.get("key")
-    if value is None:
-        if "key_mode" in options or options.get("key_window") is not None:
-            raise OptionError("key_mode and key_window need a key")
-        return None
-    mode = options.get("key_mode", KeyMode.KEEP)
-    if mode not in list(KeyMode):
-        raise OptionError(f"key_mode {mode!r} is not one of {', '.join(KeyMode)}")
-    window = options.get("key_window")
-    seconds = None if window is None else _seconds("key_window", window)
-    if seconds == 0:
-        raise OptionError("key_window must be greater than 0")
-    return UniqueKey(value=value, mode=KeyMode(mode), window_seconds=seconds)
-
-
-def _skips(options: Options) -> bool:
-    rule = options.get("ordering_failure", OnFailure.BLOCK)
-    if rule not in list(OnFailure):
-        raise OptionError(f"ordering_failure {rule!r} is not one of {', '.join(OnFailure)}")
-    if "ordering_failure" in options and options.get("ordering_key") is None:
-        raise OptionError("ordering_failure needs an ordering_key")
-    return rule == OnFailure.SKIP
-
-
-def _after(options: Options) -> tuple[str, ...]:
-    """The ids of one job or several, each once and in a stable order."""
-    given = options.get("after")
-    if given is None:
-        return ()
-    alone = isinstance(given, str | NewJob) or not isinstance(given, Iterable)
-    ids = {_awaited(one) for one in ([given] if alone else given)}
-    if len(ids) > AFTER_AT_MOST:
-        raise OptionError(f"a job may wait for {AFTER_AT_MOST:,} others, not for {len(ids):,}")
-    return tuple(sorted(ids, key=lambda one: (len(one), one)))
-
-
-def _awaited(job: object) -> str:
-    if isinstance(job, NewJob):
-        raise OptionError(
-            f"after names a {job.kind!r} that is not yet added: enqueue it first, in the same "
-            "transaction where both are to be added or neither"
-        )
-    found = getattr(job, "id", job)
-    if not isinstance(found, str) or not ID.fullmatch(found):
-        raise OptionError(f"after takes jobs or their ids, not {job!r}")
-    return found
-
-
-def _runs_anyway(options: Options) -> bool:
-    rule = options.get("after_failure", AfterFailure.CANCEL)
-    if rule not in list(AfterFailure):
-        raise OptionError(f"after_failure {rule!r} is not one of {', '.join(AfterFailure)}")
-    if "after_failure" in options and options.get("after") is None:
-        raise OptionError("after_failure needs after")
-    return rule == AfterFailure.RUN
-
-
-def _seconds(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise OptionError(f"{name} must be a number of seconds, not {value!r}")
-    if not 0 <= value <= TEN_YEARS:
-        raise OptionError(f"{name} must be between 0 and ten years of seconds, not {value!r}")
-    return float(value)
-
-
-def _moment(name: str, value: object) -> datetime:
-    if not isinstance(value, datetime) or value.tzinfo is None:
-        raise OptionError(f"{name} must be a datetime with a time zone, not {value!r}")
-    if not EARLIEST <= value <= LATEST:
-        raise OptionError(f"{name} must lie between the years 1970 and 9998, not {value!r}")
-    return value
 
 
 def _check_numbers(job: NewJob) -> None:

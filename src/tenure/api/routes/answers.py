@@ -13,7 +13,7 @@ from pydantic.config import JsonDict
 from tenure.api.kit.idempotency import Answer
 from tenure.api.kit.shapes.words import JOB_ID
 from tenure.asgi.messages import Application, Receive, Scope, Send
-from tenure.jobs.options import ID_LENGTH
+from tenure.jobs.option_values import ID_LENGTH
 
 Responses = dict[int | str, dict[str, Any]]
 ID_SCHEMA: JsonDict = {"minLength": 1, "maxLength": ID_LENGTH, "pattern": JOB_ID}

@@ -13,7 +13,8 @@ from tenure.api.kit.shapes.words import Key, Kind, LimitKey, OrderingKey, Queue,
 from tenure.core.job import Job, KeyMode, State
 from tenure.core.rules.order import AfterFailure, OnFailure
 from tenure.core.rules.why import Why
-from tenure.jobs.options import AFTER_AT_MOST, TEN_YEARS, Options
+from tenure.jobs.option_values import AFTER_AT_MOST, TEN_YEARS
+from tenure.jobs.options import Options
 from tenure.stores.contract import Attempt, LogLine
 
 RENAMED = {

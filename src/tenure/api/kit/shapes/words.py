@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tenure.jobs.options import ID_LENGTH, LENGTHS
+from tenure.jobs.option_values import ID_LENGTH
+from tenure.jobs.options import LENGTHS
 
 PLAIN = r"^[^\x00-\x1f\x7f]*$"
 JOB_ID = "^[!-.0-~]+$"
