@@ -1,7 +1,7 @@
 # `make` alone prints this help; every target can be run on a fresh checkout.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup up test chaos check format bench bench-peers clean system-packages
+.PHONY: help setup up demo test chaos check format bench bench-peers clean system-packages
 
 BIN := .venv/bin
 ARGS ?=
@@ -14,6 +14,9 @@ setup: ## Create .venv with every extra; quick when nothing changed
 
 up: setup ## Start API, page and worker with sample jobs (ARGS="--port 8001")
 	@$(BIN)/tenure up --demo $(ARGS)
+
+demo: setup ## Watch 1,000 jobs and two workers, one of them killed on the way
+	@$(BIN)/python -m examples.demo $(ARGS)
 
 test: setup system-packages check ## Run the checks, then all tests (ARGS="-k lease" narrows them)
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(ARGS)

@@ -19,10 +19,11 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 PUBLIC = [
     "NO_RETRY", "ArgumentsError", "Cancel", "Change", "Delays", "Exponential", "Fail", "Feature",
-    "FilterRequired", "Job", "JobFailed", "JobFilter", "JobNotFound", "JobRef", "KeyConflict",
-    "KeyMode", "LeaseLost", "Limit", "Move", "NewJob", "NotFound", "OptionError", "Outcome",
-    "Page", "PayloadError", "Retry", "RetryPolicy", "Runner", "RunningJob", "Settings", "Skip",
-    "Snooze", "State", "StoreUnavailable", "Tenure", "TenureError", "Worker", "WorkerSettings",
+    "FilterRequired", "Job", "JobFailed", "JobFilter", "JobNotFound", "JobRef", "Jobs",
+    "KeyConflict", "KeyMode", "LeaseLost", "Limit", "Move", "NewJob", "NotFound", "OptionError",
+    "Outcome", "Page", "PayloadError", "Retry", "RetryPolicy", "Runner", "RunningJob", "Settings",
+    "Skip", "Snooze", "State", "StoreUnavailable", "Tenure", "TenureError", "Worker",
+    "WorkerSettings",
 ]  # fmt: skip
 
 

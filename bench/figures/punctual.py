@@ -54,5 +54,5 @@ def punctual(scale: Scale) -> Result:
 def lateness(app: Tenure) -> list[float]:
     """Of every slot so far, oldest first: from its time until its job was there."""
     jobs = [app.get(job.id) for job in app.insight.stream(SLOTS)]
-    found = [(job.created_at, datetime.fromisoformat(job.arguments["at"])) for job in jobs]
+    found = [(job.created_at, datetime.fromisoformat(job.payload["at"])) for job in jobs]
     return [(created - at).total_seconds() for created, at in reversed(found)]

@@ -19,6 +19,7 @@ from tenure.core.page import Page
 from tenure.core.rules.limits import Limit
 from tenure.core.rules.retry import NO_RETRY, Delays, Exponential, RetryPolicy
 from tenure.feature import Feature, Runner
+from tenure.jobs.declared_jobs import Jobs
 from tenure.jobs.reference import JobFailed, JobRef
 from tenure.jobs.running_job import RunningJob
 from tenure.settings import Settings
@@ -41,6 +42,7 @@ __all__ = [
     "JobFilter",
     "JobNotFound",
     "JobRef",
+    "Jobs",
     "KeyConflict",
     "KeyMode",
     "LeaseLost",

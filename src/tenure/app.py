@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Concatenate, Literal, ParamSpec, Unpack
+from typing import Any, Unpack
 
 from tenure.core.errors import JobNotFound, OptionError, PayloadError
 from tenure.core.job import Job, NewJob
 from tenure.core.origin import Tracing
-from tenure.core.rules.limits import Limit
 from tenure.core.rules.retry import Exponential, RetryPolicy
 from tenure.core.signals import Signals
 from tenure.core.timing.clock import Clock
 from tenure.feature import Features, Includable, Runner
 from tenure.jobs.blocking import check_off_loop
 from tenure.jobs.codec import EMPTY, encode
-from tenure.jobs.handler import Handler, HandlerOptions, Registry, RunsIn, described, timeout_of
-from tenure.jobs.options import Options, take_place
+from tenure.jobs.declared_jobs import Jobs
+from tenure.jobs.enqueue import HandlerFunction, P, described
+from tenure.jobs.handler import Handler, declares
+from tenure.jobs.handler_options import JobOptions
+from tenure.jobs.options import Options, take_tx_options
 from tenure.jobs.published_handlers import Published
 from tenure.jobs.reference import JobRef
-from tenure.jobs.running_job import RunningJob
+from tenure.jobs.registry import Registry
 from tenure.jobs.transaction import OpenTransaction, check_inside, open_here
-from tenure.jobs.waiters import Waits
+from tenure.jobs.waiting.waiters import Waiters
 from tenure.operations.insight import Insight
 from tenure.operations.limits import KeptLimits
 from tenure.operations.operator import Operator
@@ -33,8 +34,6 @@ from tenure.operations.tenants import Tenants
 from tenure.settings import Settings
 from tenure.stores import open_store
 from tenure.stores.contract import Added, Change, Move, Store
-
-P = ParamSpec("P")
 
 
 class Tenure:
@@ -76,55 +75,30 @@ class Tenure:
         self.limits = KeptLimits(self.store, self.handlers, self.published)
         self.queues = Queues(self.store, self.handlers)
         self.queue = self.queues.declare
-        self.waits = Waits(self.store, self.signals)
+        self.waiters = Waiters(self.store, self.signals)
         self.watchers: dict[str, Any] = {}
         self.tracing: Tracing | None = None
+        self.closed = False
 
     def job(
-        self,
-        kind: str,
-        *,
-        queue: str = "default",
-        timeout: float | None = None,
-        retry: RetryPolicy | None = None,
-        runs_in: Literal["process"] | None = None,
-        priority: int | None = None,
-        limit: Limit | None = None,
-        key_limit: Limit | None = None,
-    ) -> Callable[[Callable[Concatenate[RunningJob, P], Any]], Handler[P]]:
+        self, kind: str, **options: Unpack[JobOptions]
+    ) -> Callable[[HandlerFunction[P]], Handler[P]]:
         """Register a handler. `async def` runs on the loop, `def` in a thread; with
         `runs_in="process"` each run has a process of its own.
         """
-        if runs_in not in (None, RunsIn.PROCESS):
-            raise OptionError(f'runs_in takes "process" or nothing, not {runs_in!r}')
+        return declares(self, kind, options)
 
-        def register(function: Callable[Concatenate[RunningJob, P], Any]) -> Handler[P]:
-            place = RunsIn.LOOP if inspect.iscoroutinefunction(function) else RunsIn.THREAD
-            options = HandlerOptions(
-                queue=queue,
-                timeout=timeout_of(timeout, self.settings.timeout_seconds),
-                retry=retry or Exponential(attempts=self.settings.max_attempts),
-                runs_in=place if runs_in is None else RunsIn.PROCESS,
-                priority=self.settings.priority if priority is None else priority,
-                limit=limit,
-                key_limit=key_limit,
-            )
-            handler = Handler(self, kind, function, options)
-            self.handlers.add(handler)
-            return handler
-
-        return register
-
-    def include(self, *parts: Includable) -> None:
-        """Add features, or anything else that has handlers. Installed features come by themselves
-        when a worker, an API or a command starts; `features=("outbox",)` limits which.
+    def include(self, *parts: Includable | Jobs) -> None:
+        """Add features, a `Jobs`, or anything else that has handlers. Installed features need no
+        include: they come with a worker, an API or a command. `features=("outbox",)` limits them.
         """
         for part in parts:
             self.features.include(part)
 
-    def _take(self, feature: Any) -> None:
-        self.handlers.include(feature)
-        self.runners.extend(getattr(feature, "runners", ()))
+    def _take(self, part: Any) -> None:
+        self.handlers.include(self, part if isinstance(part, Jobs) else part.handlers)
+        self.handlers.include_slots(getattr(part, "slots", {}))
+        self.runners.extend(getattr(part, "runners", ()))
 
     def policy(self, kind: str) -> RetryPolicy:
         """The retry policy of a kind; the engine's own where this app has no handler."""
@@ -142,8 +116,8 @@ class Tenure:
 
     def enqueue(self, kind: str, payload: Any = None, **options: Unpack[Options]) -> JobRef:
         """Add one job by name; durable when this returns, or with `tx` part of your transaction."""
-        place = take_place(options)
-        return self.enqueue_many([self.new(kind, payload, **options)], **place)[0]
+        within = take_tx_options(options)
+        return self.enqueue_many([self.new(kind, payload, **options)], **within)[0]
 
     def enqueue_many(
         self, jobs: Iterable[NewJob], *, tx: Any = None, notify: str | None = None
@@ -159,8 +133,8 @@ class Tenure:
         self, kind: str, payload: Any = None, **options: Unpack[Options]
     ) -> JobRef:
         """Add one job from a coroutine; `tx` may be an async connection or session."""
-        place = take_place(options)
-        return (await self.enqueue_many_async([self.new(kind, payload, **options)], **place))[0]
+        within = take_tx_options(options)
+        return (await self.enqueue_many_async([self.new(kind, payload, **options)], **within))[0]
 
     async def enqueue_many_async(
         self, jobs: Iterable[NewJob], *, tx: Any = None, notify: str | None = None
@@ -199,11 +173,11 @@ class Tenure:
     def wait(self, job: str | JobRef, seconds: float = 15.0) -> Job:
         """The job as soon as it is final, or as it is when the time is over."""
         check_off_loop("wait()", "await wait_async()")
-        return self.waits.wait(_id(job), seconds)
+        return self.waiters.wait(_id(job), seconds)
 
     async def wait_async(self, job: str | JobRef, seconds: float = 15.0) -> Job:
         """The same from a coroutine; no connection is held while it waits."""
-        return await self.waits.wait_async(_id(job), seconds)
+        return await self.waiters.wait_async(_id(job), seconds)
 
     def cancel(self, job: str | JobRef, actor: str = "operator") -> Job:
         """A waiting job ends at once; a running one is asked to stop."""
@@ -225,7 +199,8 @@ class Tenure:
 
     def close(self) -> None:
         """Answer all who wait, close idle connections; the next use opens new ones."""
-        self.waits.close()
+        self.closed = True
+        self.waiters.close()
         self.store.close()
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.until import until
 
 from tenure import Tenure
-from tenure.api.depth_cache import Depths
+from tenure.api.depth_cache import DepthCache
 from tenure.stores.contract.parts import Depth
 from tenure.testing.clock import ManualClock
 
@@ -32,10 +32,10 @@ class Slow:
         return self._engine.insight.depths()
 
 
-def made(engine: Tenure, seconds: float) -> tuple[Depths, Slow, ManualClock]:
+def made(engine: Tenure, seconds: float) -> tuple[DepthCache, Slow, ManualClock]:
     clock = ManualClock()
     slow = Slow(engine, clock, seconds)
-    return Depths(slow, lambda: clock.now().timestamp()), slow, clock  # type: ignore[arg-type]
+    return DepthCache(slow, lambda: clock.now().timestamp()), slow, clock  # type: ignore[arg-type]
 
 
 def test_few_are_counted_for_everybody(engine: Tenure) -> None:

@@ -29,6 +29,15 @@ def test_the_document_that_is_checked_in_is_this_one(made: dict[str, Any]) -> No
     assert CHECKED_IN.read_text() == as_text(made), "run: tenure api --openapi > docs/openapi.json"
 
 
+def test_ids_are_opaque_to_clients(made: dict[str, Any]) -> None:
+    text = as_text(made)
+
+    assert "^[0-9]+$" not in text
+    [path] = [one for one in operations(made)["getJob"]["parameters"] if one["name"] == "jobId"]
+    assert path["schema"]["pattern"] == "^[!-.0-~]+$"
+    assert (path["schema"]["minLength"], path["schema"]["maxLength"]) == (1, 64)
+
+
 def test_it_is_served_to_anybody(served: Served) -> None:
     answer = served.get("/openapi.json", headers={"authorization": ""})
 

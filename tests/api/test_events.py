@@ -22,7 +22,7 @@ from tests.support.until import until
 from tenure import Job, RunningJob, Tenure, Worker
 from tenure.access import Keys, Permission
 from tenure.api import ApiSettings, create_api
-from tenure.api.events import clients, hints, hub
+from tenure.api.events import client_list, clients, hints, hub
 from tenure.api.events.frames import RETRY
 from tenure.api.events.stream import Pace, stream_all, stream_job
 from tenure.asgi import WaitRoute
@@ -122,7 +122,7 @@ def test_who_was_away_while_nobody_looked_is_told_to_read_the_lists(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, watched: bool
 ) -> None:
     """With somebody who watches one job the reader goes on, but not with all jobs."""
-    monkeypatch.setattr(hub, "LINGER_SECONDS", 0.0)
+    monkeypatch.setattr(client_list, "LINGER_SECONDS", 0.0)
     served = serve(events_seconds=0.05)
     reader = served.api.state.service.hub
     ref = served.engine.enqueue("slow")
@@ -197,7 +197,7 @@ def test_a_stream_of_all_goes_on_behind_the_last_event(served: Served) -> None:
         seen = str(next(told).id)
     first = served.engine.enqueue("quick")
     second = served.engine.enqueue("quick")
-    until(lambda: served.api.state.service.hub._ring.mark.endswith("-2"))
+    until(lambda: served.api.state.service.hub._recent.mark.endswith("-2"))
 
     with stream(served, "/api/events", **{"last-event-id": seen}) as told:
         found = [next(told) for _ in range(3)]
@@ -320,7 +320,7 @@ def test_shutdown_ends_every_stream(engine: Tenure) -> None:
         with listening(api) as url:
             paths = ["/api/events", f"/api/jobs/{ref.id}/events", f"/api/jobs/{ref.id}/wait"]
             followers = [pool.submit(follow, url, path) for path in paths]
-            until(lambda: len(api.state.service.hub) == 2 and len(engine.waits) == 1)
+            until(lambda: len(api.state.service.hub) == 2 and len(engine.waiters) == 1)
         for one in followers:
             one.result(10)
 

@@ -100,7 +100,7 @@ def test_what_failed_is_not_remembered(served: Served) -> None:
 def test_keys_are_forgotten_after_a_day(served: Served) -> None:
     first = post(served, "a")
     service = served.api.state.service
-    service.once._kept._life *= 0
+    service.idempotency._records._life *= 0
 
     again = post(served, "a", payload=2)
     assert again.status_code == 201

@@ -45,7 +45,7 @@ def test_a_job_is_added_with_all_that_can_be_said(served: Served) -> None:
     job = served.engine.get(answer.json()["jobId"])
     assert answer.json() == {"jobId": job.id, "created": True}
     assert answer.headers["location"] == f"/api/jobs/{job.id}"
-    assert (job.kind, job.arguments, job.queue, job.priority) == ("add", {"a": 1}, "slow", 0)
+    assert (job.kind, job.payload, job.queue, job.priority) == ("add", {"a": 1}, "slow", 0)
     assert (job.tenant, job.owner, job.key) == ("acme", "ada", "one")
     assert (job.max_attempts, job.ordering_key) == (3, "inv:1")
     assert job.run_at.isoformat() == "2030-01-01T00:00:00+00:00"
@@ -171,11 +171,39 @@ def test_moves(served: Served) -> None:
     assert last["worker"].startswith("key:test:")
 
 
-@pytest.mark.parametrize("job_id", ["999", "abc", "0", "9" * 30, "%00"])
+def test_the_error_of_a_first_run_is_shown_while_the_job_waits_for_its_retry(
+    served: Served,
+) -> None:
+    @served.engine.job("flaky", retry=Delays(3_600))
+    def flaky(job: RunningJob) -> None:
+        raise ConnectionError("hung up")
+
+    job_id = add(served, kind="flaky", payload={})
+    assert served.get(f"/api/jobs/{job_id}").json()["lastError"] is None
+    run_until_idle(served.engine)
+
+    job = served.get(f"/api/jobs/{job_id}").json()
+    assert (job["state"], job["fence"], job["attempt"]) == ("queued", 1, 1)
+    assert job["lastError"]["message"] == "hung up"
+
+
+@pytest.mark.parametrize("job_id", ["999", "abc", "a-1:b", "0", "9" * 30, "x" * 65, "%00", "%20"])
 def test_what_is_not_there_is_not_found(served: Served, job_id: str) -> None:
     check_problem(served.get(f"/api/jobs/{job_id}"), 404, "job-not-found")
     check_problem(served.get(f"/api/jobs/{job_id}/history"), 404, "job-not-found")
     check_problem(served.post(f"/api/jobs/{job_id}/cancel"), 404, "job-not-found")
+
+
+def test_an_id_is_opaque_in_bodies_and_filters_too(served: Served) -> None:
+    listed = served.get("/api/jobs", params={"batchId": "b-7"}).json()
+    after = served.post("/api/jobs", {"kind": "elsewhere", "after": ["a0B-1"]})
+    slash = served.post("/api/jobs", {"kind": "elsewhere", "after": ["a/b"]})
+    moved = served.post("/api/jobs/cancel", {"jobIds": ["a0B-1"], "dryRun": True})
+
+    assert listed["items"] == []
+    assert check_problem(after, 404, "job-not-found")["jobId"] == "a0B-1"
+    check_problem(slash, 422, "invalid-request")
+    assert moved.json()["total"] == 0
 
 
 def test_pages_follow_each_other(served: Served) -> None:

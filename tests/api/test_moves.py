@@ -12,7 +12,7 @@ from tests.api.test_bad_input import check_problem
 from tests.support.until import until
 
 from tenure import Delays, RunningJob, State, Tenure
-from tenure.access.scoped_jobs import Scoped
+from tenure.access.scoped_jobs import ScopedJobs
 from tenure.api import bulk_moves as operations
 from tenure.api.bulk_moves import COLLECTION, Operations, OperationState
 from tenure.core.scope import EVERYTHING
@@ -83,7 +83,7 @@ def test_one_that_waits_for_its_turn_is_not_lost(
     for name in ("TOLD_EVERY", "WAITING_TOLD_EVERY"):
         monkeypatch.setattr(operations, name, 0.0)
     known, go_on = Operations(engine), threading.Semaphore(0)
-    jobs = Scoped(engine, EVERYTHING, "tester")
+    jobs = ScopedJobs(engine, EVERYTHING, "tester")
 
     def move(watch: Watcher) -> Changed:
         while go_on.acquire(timeout=20):
@@ -161,7 +161,7 @@ def test_one_whose_process_went_silent_is_lost(served: Served) -> None:
     operations = served.api.state.service.operations
     where = served.post("/api/jobs/cancel", {"kind": ["none"]}).headers["location"]
     name = where.rpartition("/")[2]
-    record = operations._kept.find(name)
+    record = operations._records.find(name)
     data = {**record.data, "state": OperationState.RUNNING}
     served.engine.store.records.upsert(replace(record, data=data))
 

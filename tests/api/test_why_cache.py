@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tenure import Tenure
-from tenure.api import why_cache as reasons
-from tenure.api.why_cache import Reasons
+from tenure.api import why_cache
+from tenure.api.why_cache import WhyCache
 from tenure.core.job import Job
 from tenure.stores.contract import ClaimRequest
 
@@ -29,11 +29,11 @@ def running(engine: Tenure) -> Job:
 def test_only_its_place_is_asked_for_each(
     engine: Tenure, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reasons, "FRESH_SECONDS", 3_600)
+    monkeypatch.setattr(why_cache, "FRESH_SECONDS", 3_600)
     engine.enqueue("work")
     jobs = [running(engine), *(engine.get(engine.enqueue("work", delay=60)) for _ in range(3))]
     due = engine.get(engine.enqueue("work"))
-    kept = Reasons(engine)
+    kept = WhyCache(engine)
     first = kept.why(due)
     assert asked
     asked.clear()
@@ -45,9 +45,9 @@ def test_only_its_place_is_asked_for_each(
 
 
 def test_nothing_is_older_than_it_may_be(engine: Tenure, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reasons, "FRESH_SECONDS", 0)
+    monkeypatch.setattr(why_cache, "FRESH_SECONDS", 0)
     job = engine.get(engine.enqueue("work"))
-    kept = Reasons(engine)
+    kept = WhyCache(engine)
     assert kept.why(job).code == "no_worker"
     engine.operator.pause("default", "ada")
 

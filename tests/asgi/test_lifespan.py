@@ -105,7 +105,7 @@ def test_a_real_server_runs_jobs_and_ends_in_order(app: Tenure, tmp_path: Path) 
     )
     try:
         ref = app.enqueue("greet", {"name": "Ada"})
-        assert app.wait(ref, 20).value == "Hello Ada"
+        assert app.wait(ref, 20).result == "Hello Ada"
         server.send_signal(signal.SIGTERM)
         _, said = server.communicate(timeout=30)
         assert b"Application shutdown complete" in said

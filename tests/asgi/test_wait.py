@@ -77,12 +77,12 @@ def test_a_client_that_leaves_is_waited_for_no_more(app: Tenure) -> None:
     async def leave() -> Answer:
         client = Client(route(app, 42), method="GET", query="waitMs=30000")
         waiting = asyncio.ensure_future(client.send())
-        await asyncio.to_thread(until, lambda: len(app.waits) == 1)
+        await asyncio.to_thread(until, lambda: len(app.waiters) == 1)
         client.leave()
         return await asyncio.wait_for(waiting, 20)
 
     assert asyncio.run(leave()).status == 0
-    assert len(app.waits) == 0
+    assert len(app.waiters) == 0
     assert app.insight.counts() == {State.QUEUED: 1}
 
 
@@ -90,7 +90,7 @@ def test_everybody_is_answered_when_the_app_closes(app: Tenure) -> None:
     async def close() -> list[Answer]:
         clients = [Client(route(app, n), method="GET", query="waitMs=30000") for n in range(5)]
         waiting = [asyncio.ensure_future(client.send()) for client in clients]
-        await asyncio.to_thread(until, lambda: len(app.waits) == 5)
+        await asyncio.to_thread(until, lambda: len(app.waiters) == 5)
         await asyncio.to_thread(app.close)
         return list(await asyncio.gather(*waiting))
 

@@ -67,6 +67,11 @@ class Shop:
         assert result.exit_code == 0, result.output
         return json.loads(result.stdout)
 
+    def items(self, *args: str) -> list[Any]:
+        """What a command lists as JSON."""
+        found: list[Any] = self.read(*args)["items"]
+        return found
+
     def run(self, *args: str, input: str | None = None) -> subprocess.CompletedProcess[str]:
         """A command as a program."""
         command = [sys.executable, "-m", "tenure", *args]

@@ -25,8 +25,8 @@ def test_a_day_at_the_command_line(fresh_database_url: str, empty_shop: Shop) ->
     by_kind = {row["kind"]: row for row in map(json.loads, rows)}
     assert by_kind["add"]["state"] == "succeeded"
     assert by_kind["refuse"]["state"] == "failed"
-    shown = shop.read("jobs", "show", by_kind["refuse"]["id"], *database)
-    assert shown["last_error"]["message"] == "never"
+    shown = shop.read("jobs", "show", by_kind["refuse"]["jobId"], *database)
+    assert shown["lastError"]["message"] == "never"
     assert shop.read("jobs", "cancel", "--kind", "boom", "--yes", *database)["matched"] <= 1
     assert shop.read("jobs", "purge", "--older-than", "0s", "--yes", *database)["removed"] >= 1
     assert shop.call("doctor", *database).exit_code == 0

@@ -15,7 +15,7 @@ from tenure.cli.kit import output
 def add(shop: Shop, count: int = 1, **options: str) -> list[str]:
     flags = [part for name, value in options.items() for part in (f"--{name}", value)]
     results = [shop.call("enqueue", "add", "--payload", '{"a": 1}', *flags) for _ in range(count)]
-    return [json.loads(result.stdout)["id"] for result in results]
+    return [json.loads(result.stdout)["jobId"] for result in results]
 
 
 def finish(shop: Shop) -> None:
@@ -41,8 +41,8 @@ def test_lines_stream_all_that_match(shop: Shop) -> None:
     result = shop.call("jobs", "list", "--tenant", "acme", "--jsonl")
 
     (row,) = map(json.loads, result.stdout.splitlines())
-    assert row["id"] == wanted
-    assert {"id", "kind", "state", "attempt", "tenant", "fence"} <= set(row)
+    assert row["jobId"] == wanted
+    assert {"jobId", "kind", "state", "attempt", "tenant", "fence"} <= set(row)
     assert len(shop.call("jobs", "list", "--jsonl").stdout.splitlines()) == 3
     assert len(shop.call("jobs", "list", "--jsonl", "--limit", "2").stdout.splitlines()) == 2
 
@@ -52,7 +52,7 @@ def test_more_than_a_page_is_streamed(shop: Shop) -> None:
 
     rows = [json.loads(line) for line in shop.call("jobs", "list", "--jsonl").stdout.splitlines()]
 
-    assert len({row["id"] for row in rows}) == 1_203
+    assert len({row["jobId"] for row in rows}) == 1_203
 
 
 def test_a_page_leads_to_the_next(shop: Shop) -> None:
@@ -61,7 +61,7 @@ def test_a_page_leads_to_the_next(shop: Shop) -> None:
     first = shop.read("jobs", "list", "--limit", "2")
     second = shop.read("jobs", "list", "--limit", "2", "--cursor", first["next"])
 
-    assert [job["id"] for job in first["jobs"] + second["jobs"]] == ids[::-1]
+    assert [job["jobId"] for job in first["items"] + second["items"]] == ids[::-1]
     assert second["next"] is None
 
 
@@ -83,7 +83,7 @@ def test_filters_narrow_the_list(shop: Shop, options: list[str], count: int) -> 
     add(shop)
     add(shop, key="k")
 
-    assert len(shop.read("jobs", "list", *options)["jobs"]) == count
+    assert len(shop.read("jobs", "list", *options)["items"]) == count
 
 
 def test_a_table_in_a_pipe_is_aligned_text(shop: Shop) -> None:
@@ -117,7 +117,9 @@ def test_a_job_is_shown_with_payload_result_and_history(shop: Shop) -> None:
     job = shop.read("jobs", "show", job_id)
 
     assert (job["state"], job["payload"], job["result"]) == ("succeeded", {"a": 1}, 2)
-    assert [line["entry"] for line in shop.read("jobs", "history", job_id)] == ["succeeded"]
+    assert [line["entry"] for line in shop.read("jobs", "history", job_id)["items"]] == [
+        "succeeded"
+    ]
     assert "succeeded" in shop.call("jobs", "show", job_id).stdout
     assert "succeeded" in shop.call("jobs", "history", job_id).stdout
 
@@ -126,7 +128,7 @@ def test_the_last_error_is_shown(shop: Shop) -> None:
     shop.call("enqueue", "boom", "--max-attempts", "1")
     finish(shop)
 
-    assert shop.read("jobs", "show", "1")["last_error"]["message"] == "no luck"
+    assert shop.read("jobs", "show", "1")["lastError"]["message"] == "no luck"
     assert "ValueError: no luck" in shop.call("jobs", "show", "1").stdout
 
 
@@ -163,7 +165,7 @@ def test_log_lines_are_printed_all_or_page_by_page(shop: Shop) -> None:
         assert [line.rpartition(" ")[2] for line in found] == [str(n) for n in range(1_201)]
     assert everything.stderr == "" and some.stderr.startswith("more: --cursor ")
     assert some.stdout.count("\n") == 1_200
-    messages = [one["message"] for one in first["lines"]]
+    messages = [one["message"] for one in first["items"]]
     messages += [json.loads(line)["message"] for line in rest.stdout.splitlines()]
     assert messages == [f"line {number}" for number in range(1_201)]
     assert shop.call("jobs", "logs", job_id, "--cursor", "x").exit_code == 2
@@ -215,8 +217,8 @@ def test_a_command_that_only_looks_or_operates_makes_no_database(
 def test_a_job_that_waits_for_others_says_for_which(shop: Shop) -> None:
     first, second = add(shop, 2)
     line = json.dumps({"kind": "add", "payload": {"a": 1}, "after": [first, second]})
-    last = json.loads(shop.call("enqueue", "--jsonl", "-", input=line).stdout)["id"]
+    last = json.loads(shop.call("enqueue", "--jsonl", "-", input=line).stdout)["jobId"]
 
     assert f"waits for     {first}, {second}\n" in shop.call("jobs", "show", last).stdout
-    assert shop.read("jobs", "show", last)["waits_for"] == [first, second]
-    assert shop.read("jobs", "show", first)["waits_for"] == []
+    assert shop.read("jobs", "show", last)["waitsFor"] == [first, second]
+    assert shop.read("jobs", "show", first)["waitsFor"] == []

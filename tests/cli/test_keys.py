@@ -14,7 +14,7 @@ from tenure.access import Keys
 def test_a_key_is_shown_once_listed_and_revoked(shop: Shop) -> None:
     made = shop.call("keys", "create", "ci", "--permission", "write", "--tenant", "acme")
     key = made.stdout.strip()
-    listed = shop.read("keys", "list")
+    listed = shop.items("keys", "list")
 
     assert re.fullmatch("tenure_[0-9a-f]{12}_[0-9a-f]{64}", key)
     assert "not shown again" in made.stderr
@@ -23,7 +23,7 @@ def test_a_key_is_shown_once_listed_and_revoked(shop: Shop) -> None:
     ]
     assert key.rpartition("_")[2] not in shop.call("keys").stdout + str(listed)
     assert Keys(shop.engine).find(key) is not None
-    assert "revoked" in shop.call("keys", "revoke", listed[0]["id"]).stdout
+    assert "revoked" in shop.call("keys", "revoke", listed[0]["keyId"]).stdout
     assert Keys(shop.engine).find(key) is None
     assert "there are no keys" in shop.call("keys").stdout
 
@@ -31,8 +31,8 @@ def test_a_key_is_shown_once_listed_and_revoked(shop: Shop) -> None:
 def test_a_key_is_good_for_reading_unless_more_is_said(shop: Shop) -> None:
     made = shop.read("keys", "create", "grafana", "--expires", "90d")
 
-    assert (made["permission"], made["tenant"], made["owner"]) == ("read", None, None)
-    assert made["expires_at"] is not None
+    assert (made["permission"], made["tenant"], made["userId"]) == ("read", None, None)
+    assert made["expiresAt"] is not None
     assert Keys(shop.engine).find(made["key"]) is not None
 
 
@@ -53,8 +53,8 @@ def test_a_key_that_would_mean_nothing_is_not_made(
 ) -> None:
     assert shop.call("keys", command, "ci", *wrong).exit_code == 2
     assert shop.call("keys", command, "c\ni").exit_code == 2
-    assert shop.read("keys", "list") == []
-    assert shop.read("audit") == []
+    assert shop.items("keys", "list") == []
+    assert shop.items("audit") == []
 
 
 def test_a_link_is_printed(shop: Shop) -> None:
@@ -78,14 +78,14 @@ def test_actions_are_told_newest_first(shop: Shop) -> None:
     shop.call("jobs", "cancel", "--kind", "add", "--yes")
     shop.call("keys", "create", "ci")
 
-    lines = shop.read("audit")
+    lines = shop.items("audit")
 
     assert [line["action"] for line in lines] == ["key.created", "jobs.cancel", "queue.paused"]
     assert lines[1]["target"] == "kinds=add states=queued,running"
     assert lines[1]["facts"] == {"jobs": 1}
     assert all(line["actor"].startswith("cli") for line in lines)
     assert "queue.paused" in shop.call("audit").stdout
-    assert len(shop.read("audit", "--limit", "1")) == 1
+    assert len(shop.items("audit", "--limit", "1")) == 1
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_what_changes_how_jobs_share_is_told_too(
 ) -> None:
     shop.call(*command.split())
 
-    [line] = shop.read("audit")
+    [line] = shop.items("audit")
     assert (line["action"], line["target"], line["facts"]) == (action, target, facts)
     assert line["actor"].startswith("cli")
 
@@ -116,6 +116,6 @@ def test_what_is_taken_back_is_told_once(shop: Shop) -> None:
         shop.call("tenants", "uncap", "acme")
         shop.call("limits", "forget", "add")
 
-    back = [line["action"] for line in shop.read("audit")[:3]]
+    back = [line["action"] for line in shop.items("audit")[:3]]
     assert back == ["limit.forgotten", "tenant.uncapped", "tenant.weighed"]
-    assert len(shop.read("audit")) == 6
+    assert len(shop.items("audit")) == 6

@@ -73,7 +73,7 @@ def test_a_move_is_refused_while_a_worker_lives_or_waits_for_its_end(two_jobs: S
     ends = ["--from", two_jobs.url, "--to", "sqlite:///new.db"]
     worker = two_jobs.start("worker", "--app", "shop:app")
     until(lambda: any(one["state"] == "succeeded" for one in jobs(two_jobs)))
-    until(lambda: two_jobs.read("workers"))
+    until(lambda: two_jobs.items("workers"))
 
     refused = two_jobs.run("move", *ends)
     assert refused.returncode == 1 and "1 at work on the source" in refused.stderr

@@ -153,9 +153,9 @@ def test_on_a_terminal_it_asks_with_the_count(three: Shop, answer: str, state: S
 
 def test_queues_are_paused_and_resumed(three: Shop) -> None:
     assert three.read("queues", "pause", "default") == {"name": "default", "paused": True}
-    (queue,) = three.read("queues")
+    (queue,) = three.items("queues")
     assert (queue["paused"], queue["queued"]) == (True, 3)
     assert "paused" in three.call("queues", "list").stdout
 
     assert three.call("queues", "resume", "default").stdout == "queue default is open\n"
-    assert three.read("queues", "list")[0]["paused"] is False
+    assert three.items("queues", "list")[0]["paused"] is False

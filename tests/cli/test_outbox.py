@@ -97,7 +97,7 @@ def test_subscribers_are_listed_and_ended(shop: Shop) -> None:
     [one] = json.loads(shop.call("outbox", "subscribers", "--json").stdout)
 
     assert (one["subscriber"], one["active"]) == ("mailer", False)
-    assert shop.read("audit")[0]["action"] == "subscriber.ended"
+    assert shop.items("audit")[0]["action"] == "subscriber.ended"
 
 
 def test_an_empty_outbox_says_so(shop: Shop) -> None:

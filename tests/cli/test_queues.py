@@ -16,12 +16,12 @@ def test_options_are_set_shown_and_reset(shop: Shop) -> None:
     assert "oldest first, ageing 60 s, prefetch 0" in shop.call("queues").stdout
 
     shop.call("queues", "set", "pdf", "--ageing", "off", "--prefetch", "auto")
-    [queue] = shop.read("queues")
+    [queue] = shop.items("queues")
     assert queue["options"] == {"fair": False, "ageing": None, "prefetch": None}
     assert shop.call("queues", "set", "pdf", "--fair").stdout == "queue pdf: as usual\n"
 
     assert shop.read("queues", "reset", "pdf") == {"name": "pdf", "options": {}}
-    assert shop.read("queues") == []
+    assert shop.items("queues") == []
 
 
 def test_every_change_has_an_audit_line(shop: Shop) -> None:
@@ -29,7 +29,7 @@ def test_every_change_has_an_audit_line(shop: Shop) -> None:
     shop.call("queues", "reset", "pdf")
     shop.call("queues", "reset", "pdf")
 
-    lines = shop.read("audit")
+    lines = shop.items("audit")
     assert sorted(line["action"] for line in lines) == ["queue.reset", "queue.set"]
 
 
@@ -48,7 +48,7 @@ def test_what_cannot_be_is_refused(shop: Shop, given: list[str], problem: str) -
 
     assert result.exit_code == 2
     assert problem in result.stderr
-    assert shop.read("queues") == []
+    assert shop.items("queues") == []
 
 
 def test_what_the_code_of_live_workers_says_is_shown_and_overridden(shop: Shop) -> None:
@@ -58,7 +58,7 @@ def test_what_the_code_of_live_workers_says_is_shown_and_overridden(shop: Shop) 
     shop.call("queues", "set", "long", "--prefetch", "0")
 
     with Worker(engine):
-        [queue] = shop.read("queues")
+        [queue] = shop.items("queues")
 
     assert queue["options"] == {"fair": True, "ageing": 30, "prefetch": 0}
 

@@ -113,9 +113,9 @@ def test_with_an_app_the_payload_is_checked(nightly: Shop) -> None:
 def test_run_adds_a_job_now(nightly: Shop) -> None:
     ref = nightly.read("schedules", "run", "nightly")
 
-    assert nightly.engine.get(ref["id"]).arguments == {"a": 1}
+    assert nightly.engine.get(ref["id"]).payload == {"a": 1}
     assert nightly.call("schedules", "run", "nightly").stdout.startswith("job ")
-    assert [line["action"] for line in nightly.read("audit")] == ["schedule.run"] * 2
+    assert [line["action"] for line in nightly.items("audit")] == ["schedule.run"] * 2
 
 
 @pytest.mark.parametrize("verb", ["show", "pause", "resume", "run"])

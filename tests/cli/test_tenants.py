@@ -10,11 +10,10 @@ from tests.cli.conftest import Shop
 def test_weights_are_set_shown_and_forgotten(shop: Shop) -> None:
     assert "weighs 1" in shop.call("tenants").stdout
     assert shop.call("tenants", "weigh", "acme", "3").stdout == "tenant acme weighs 3\n"
-    shown = shop.call("tenants", "list", "--json").stdout
-    assert json.loads(shown) == [{"tenant": "acme", "weight": 3.0, "cap": None}]
+    assert shop.items("tenants", "list") == [{"tenant": "acme", "weight": 3.0, "cap": None}]
     assert "acme" in shop.call("tenants").stdout
     shop.call("tenants", "forget", "acme")
-    assert json.loads(shop.call("tenants", "--json").stdout) == []
+    assert shop.items("tenants") == []
 
 
 def test_a_weight_that_is_none_is_refused(shop: Shop) -> None:
@@ -27,10 +26,10 @@ def test_a_weight_that_is_none_is_refused(shop: Shop) -> None:
 def test_caps_are_set_shown_and_lifted(shop: Shop) -> None:
     said = shop.call("tenants", "cap", "acme", "5").stdout
     assert said == "tenant acme runs at most 5 jobs at a time\n"
-    shown = json.loads(shop.call("tenants", "--json").stdout)
+    shown = shop.items("tenants")
     assert shown == [{"tenant": "acme", "weight": 1.0, "cap": 5}]
     shop.call("tenants", "uncap", "acme")
-    assert json.loads(shop.call("tenants", "--json").stdout) == []
+    assert shop.items("tenants") == []
 
 
 def test_a_cap_of_nothing_is_refused(shop: Shop) -> None:
@@ -45,8 +44,8 @@ def test_limits_are_set_shown_and_forgotten(shop: Shop) -> None:
     said = shop.call("limits", "set", "add", "--running", "3", "--rate", "50", "--per", "60").stdout
     assert said == "add: 3 at a time, 50 starts in 60 s (1 at once)\n"
     shop.call("limits", "set", "add", "--rate", "20", "--each-key")
-    shown = json.loads(shop.call("limits", "--json").stdout)
-    assert [(one["kind"], one["each_key"], one["limit"]["running"]) for one in shown] == [
+    shown = shop.items("limits")
+    assert [(one["kind"], one["eachKey"], one["limit"]["running"]) for one in shown] == [
         ("add", False, 3),
         ("add", True, None),
     ]
@@ -64,8 +63,8 @@ def test_a_rate_of_nothing_is_refused(shop: Shop) -> None:
 
 
 def test_why_says_one_reason(shop: Shop) -> None:
-    job_id = json.loads(shop.call("enqueue", "add", "--payload", "{}").stdout)["id"]
+    job_id = json.loads(shop.call("enqueue", "add", "--payload", "{}").stdout)["jobId"]
 
     assert "no worker is alive" in shop.call("jobs", "why", job_id).stdout
     told = json.loads(shop.call("jobs", "why", job_id, "--json").stdout)
-    assert (told["id"], told["state"], told["code"]) == (job_id, "queued", "no_worker")
+    assert (told["jobId"], told["state"], told["why"]["code"]) == (job_id, "queued", "no_worker")

@@ -131,7 +131,7 @@ def test_a_signal_lets_the_running_job_finish(folder: Path, number: signal.Signa
 
         assert running.stop() == 0, running.said
     job = Tenure(f"sqlite:///{folder / 'tenure.db'}").get(added["jobId"])
-    assert (job.state, job.value, job.attempt) == (State.SUCCEEDED, "let go", 1)
+    assert (job.state, job.result, job.attempt) == (State.SUCCEEDED, "let go", 1)
 
 
 def test_a_second_signal_gives_the_running_job_back(folder: Path) -> None:

@@ -56,13 +56,13 @@ def test_a_second_signal_gives_everything_back_at_once(shop: Shop) -> None:
 
 def test_a_quiet_worker_says_nothing_and_is_listed(shop: Shop) -> None:
     worker = shop.start("worker", "--app", "shop:app", "--quiet", "--queue", "default=3")
-    (listed,) = until(lambda: shop.read("workers"))
+    (listed,) = until(lambda: shop.items("workers"))
     text = shop.call("workers").stdout
     worker.send_signal(signal.SIGTERM)
     said, _ = worker.communicate(timeout=20)
 
     assert (listed["pid"], listed["queues"]) == (worker.pid, {"default": 3})
-    assert listed["id"] in text
+    assert listed["workerId"] in text
     assert said == ""
     assert "no workers" in shop.call("workers").stdout
 
@@ -150,7 +150,7 @@ def test_a_worker_of_the_readmes_app_enqueues_nothing(shop: Shop) -> None:
 
     assert json.loads(tick.stdout)["processed"] == 0, tick.stderr
     database = f"sqlite:///{shop.folder / 'tenure.db'}"
-    assert shop.read("jobs", "list", "--database", database)["jobs"] == []
+    assert shop.read("jobs", "list", "--database", database)["items"] == []
 
 
 def test_an_app_with_a_database_of_its_own_is_not_moved_to_another(shop: Shop) -> None:

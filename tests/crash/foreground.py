@@ -38,7 +38,7 @@ def main(bereft: bool) -> int:
         app.signals.subscribe(lambda *_: _kill_children(), "worker.started")
     worker.run()
     assert app.get(ref).state is State.SUCCEEDED
-    assert (app.get(ref).value == os.getpid()) is bereft
+    assert (app.get(ref).result == os.getpid()) is bereft
     until(_nobody_is_left)
     return 0
 

@@ -44,7 +44,7 @@ def test_a_worker_that_was_paused_past_its_lease_changes_nothing_and_works_on(
     for done in ended(app, *jobs):
         assert (done.state, done.attempt, done.fence) == (State.SUCCEEDED, 1, 2)
         assert done.crashes == 1  # nobody knows that the first one was only paused
-        assert done.value["fence"] == 2
+        assert done.result["fence"] == 2
     check_lives_on(app, first, second)
 
 
@@ -66,4 +66,4 @@ def check_lives_on(app: Tenure, first: Program, second: Program) -> None:
     second.terminate()
     assert second.wait(20) == 0
     other = app.enqueue("quick")
-    assert ended(app, other)[0].value["pid"] == first.pid
+    assert ended(app, other)[0].result["pid"] == first.pid

@@ -49,7 +49,7 @@ def end_locks(app: Tenure) -> None:
 def slots(app: Tenure, name: str) -> list[datetime]:
     jobs = reversed(list(app.insight.stream(JobFilter(kinds=("slot",)))))
     return [
-        datetime.fromisoformat(app.get(job.id).arguments["slot"])
+        datetime.fromisoformat(app.get(job.id).payload["slot"])
         for job in jobs
         if job.enqueued_by == f"schedule:{name}"
     ]

@@ -34,5 +34,5 @@ def test_a_step_is_done_once_though_its_worker_is_killed_after_it(
     programs.worker()
 
     for done in ended(app, *jobs):
-        assert (done.state, done.fence, done.value) == (State.SUCCEEDED, 3, 1)
+        assert (done.state, done.fence, done.result) == (State.SUCCEEDED, 3, 1)
         assert [mark["fence"] for mark in marks.find("charged", job=done.id)] == [1]

@@ -69,7 +69,7 @@ def test_a_handler_that_lost_its_lease_is_stopped_and_cannot_settle(
     for place in PLACES:
         marks.open_gate(place)
     for row in ended(app, *jobs.values()):
-        assert (row.state, row.value["fence"]) == (State.SUCCEEDED, 3)
+        assert (row.state, row.result["fence"]) == (State.SUCCEEDED, 3)
         assert entries(app, JobRef(row.id)) == [(2, "crashed"), (3, "succeeded")]
 
 
@@ -121,7 +121,7 @@ def test_settlements_that_are_stopped_halfway_leave_nothing_behind(
     rows = ended(app, *jobs)
 
     assert {row.state for row in rows} == {State.SUCCEEDED}
-    assert [row.value["fence"] for row in rows] == [row.fence for row in rows]
+    assert [row.result["fence"] for row in rows] == [row.fence for row in rows]
     assert sorted(effects(app)) == sorted((int(row.id), row.fence) for row in rows)
 
 
@@ -143,7 +143,7 @@ def test_a_thread_past_its_timeout_keeps_slot_and_lease_until_it_ends(
     marks.open_gate("behind")
     (row,) = ended(app, job)
     assert entries(app, job) == [(1, "timeout"), (2, "succeeded")]
-    assert row.value["fence"] == 2
+    assert row.result["fence"] == 2
     assert ended(app, behind)[0].state is State.SUCCEEDED
 
 

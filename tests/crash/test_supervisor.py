@@ -94,7 +94,7 @@ def test_supervised_workers_work_and_stop_in_good_order(
     done = ended(app, *jobs)
     app.close()
 
-    assert {row.value["pid"] for row in done} <= set(workers)
+    assert {row.result["pid"] for row in done} <= set(workers)
     check_ends_well(parent, *workers)
     assert len(marks.find("worker.stopped")) == 2
 

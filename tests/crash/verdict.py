@@ -66,8 +66,8 @@ def _ends(campaign: Campaign, jobs: dict[str, Job]) -> Iterator[str]:
                 yield f"poison job {ref.id} ended {job.state}, {job.reason}"
         elif job.state is not State.SUCCEEDED:
             yield f"job {ref.id} ended {job.state}, {job.reason}"
-        elif job.value["fence"] != job.fence:
-            yield f"job {ref.id} at fence {job.fence} was settled by {job.value['fence']}"
+        elif job.result["fence"] != job.fence:
+            yield f"job {ref.id} at fence {job.fence} was settled by {job.result['fence']}"
     for job_id, count in _told_endings(campaign).items():
         if count > 1:
             yield f"job {job_id} was ended {count} times"

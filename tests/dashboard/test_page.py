@@ -13,7 +13,7 @@ from tests.api.conftest import listening
 from tenure import Tenure
 from tenure.api import create_api
 from tenure.api.kit.shapes.jobs import NewJobInput
-from tenure.cli.demo_app import app as sample_app
+from tenure.cli.up.sample_app import app as sample_app
 from tenure.dashboard import install_page, sample_jobs
 from tenure.dashboard.page import FILES, page_files
 

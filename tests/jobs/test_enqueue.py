@@ -51,7 +51,7 @@ def test_async_forms_do_the_same(app: Tenure) -> None:
         refs = [await double.enqueue_async(1), await app.enqueue_async("double", {"n": 2})]
         refs += await app.enqueue_many_async([double.new(3), double.using(priority=0).new(4)])
         await asyncio.to_thread(run_until_idle, app)
-        return [(await app.wait_async(ref)).value for ref in refs]
+        return [(await app.wait_async(ref)).result for ref in refs]
 
     assert asyncio.run(story()) == [2, 4, 6, 8]
 
@@ -105,7 +105,7 @@ def test_follow_up_jobs_inherit_tenant_owner_and_correlation(app: Tenure) -> Non
     ref = parent.using(tenant="acme", owner="ada", correlation_id="c-7").enqueue()
     run_until_idle(app)
 
-    child = app.get(app.get(ref).value)
+    child = app.get(app.get(ref).result)
     assert (child.tenant, child.owner, child.correlation_id, child.enqueued_by) == (
         "acme", "ada", "c-7", f"job:{ref.id}",
     )  # fmt: skip
@@ -120,7 +120,7 @@ def test_a_follow_up_job_may_have_another_owner_or_none(app: Tenure, owner: str 
     ref = parent.using(owner="ada").enqueue()
     run_until_idle(app)
 
-    assert app.get(app.get(ref).value).owner == owner
+    assert app.get(app.get(ref).result).owner == owner
 
 
 def test_a_new_job_is_no_payload(app: Tenure) -> None:

@@ -77,7 +77,7 @@ def test_good_options_arrive_on_the_row(app: Tenure) -> None:
     assert (job.max_attempts, job.correlation_id, job.trace, job.enqueued_by) == (
         3, "c-1", "00-abc", "api",
     )  # fmt: skip
-    assert job.arguments == {"to": "a@example.org"}
+    assert job.payload == {"to": "a@example.org"}
 
 
 @pytest.mark.parametrize("year", [1, 1969, 9999])

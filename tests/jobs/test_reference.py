@@ -20,7 +20,7 @@ def test_the_result_is_the_handlers_value(app: Tenure) -> None:
 
         assert ref.result(timeout=20) == {"sum": 3}
         assert ref.wait().state is State.SUCCEEDED
-        assert ref.job().arguments == {"a": 1, "b": 2}
+        assert ref.job().payload == {"a": 1, "b": 2}
 
 
 def test_a_job_that_failed_has_no_result(app: Tenure) -> None:

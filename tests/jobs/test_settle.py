@@ -66,7 +66,7 @@ def test_rows_follow_ups_and_the_end_commit_together(app: Tenure) -> None:
     run_until_idle(app)
 
     assert notes(app) == ["paid"]
-    assert app.get(ref).value == {"paid": True}
+    assert app.get(ref).result == {"paid": True}
     assert states(app, "receipt") == [State.QUEUED]
 
 

@@ -53,7 +53,7 @@ def test_a_step_that_is_done_is_not_done_again(app: Tenure, calls: list[Any]) ->
     run_until_idle(app)
 
     assert calls == [(42, "EUR"), *[{"paid": [42, "EUR"]}] * 3]
-    assert app.get(ref).value == {"paid": [42, "EUR"]}
+    assert app.get(ref).result == {"paid": [42, "EUR"]}
 
 
 def test_the_async_form_takes_both_sorts_of_functions(app: Tenure, calls: list[Any]) -> None:
@@ -76,7 +76,7 @@ def test_the_async_form_takes_both_sorts_of_functions(app: Tenure, calls: list[A
     run_until_idle(app)
 
     assert calls == [42, "note"]
-    assert app.get(ref).value == [42, None]
+    assert app.get(ref).result == [42, None]
 
 
 def test_what_raises_is_not_remembered_and_may_be_tried_again(

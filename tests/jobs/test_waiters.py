@@ -94,13 +94,13 @@ def test_the_end_of_a_job_answers_whoever_waits(apps: Apps) -> None:
     there, here = apps(), apps()
 
     with Worker(there):
-        assert here.wait(here.enqueue("note", {"text": "a"}), LONG).value == "a"
+        assert here.wait(here.enqueue("note", {"text": "a"}), LONG).result == "a"
         assert here.wait(here.enqueue("note", {"text": "bad"}), LONG).state is State.FAILED
         ref = here.enqueue("note", {"text": "later"}, delay=3_600)
         assert here.wait(ref, 0.05).state is State.QUEUED
         here.cancel(ref)
         assert here.wait(ref, LONG).state is State.CANCELED
-    assert len(here.waits) == 0
+    assert len(here.waiters) == 0
 
 
 @pytest.mark.parametrize("seconds", [float("nan"), None, "5", True])
@@ -108,7 +108,7 @@ def test_a_time_that_never_comes_is_refused(apps: Apps, seconds: Any) -> None:
     app = apps()
     with pytest.raises(OptionError, match="wait takes a number of seconds, not"):
         app.wait(app.enqueue("work"), seconds)
-    assert len(app.waits) == 0
+    assert len(app.waiters) == 0
 
 
 def test_no_job_no_wait(apps: Apps) -> None:
@@ -122,19 +122,19 @@ def test_no_job_no_wait(apps: Apps) -> None:
 def test_on_postgres_the_worker_tells_and_nobody_polls(
     on_postgres: Apps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tenure.jobs.waiters.TOLD_PAUSE", 3_600.0)
+    monkeypatch.setattr("tenure.jobs.waiting.waiting_list.TOLD_PAUSE", 3_600.0)
     there, here = on_postgres(), on_postgres()
 
     async def all_of_them(refs: list[Any]) -> list[State]:
         waits = [asyncio.ensure_future(here.wait_async(ref, LONG)) for ref in refs]
-        await asyncio.to_thread(until, lambda: len(here.waits) == len(refs))
-        await asyncio.to_thread(until, lambda: here.waits._told)
+        await asyncio.to_thread(until, lambda: len(here.waiters) == len(refs))
+        await asyncio.to_thread(until, lambda: here.waiters.told)
         await asyncio.to_thread(here.enqueue, "note", {"text": "first"})
         there.gate.set()  # type: ignore[attr-defined]
         return [job.state for job in await asyncio.gather(*waits)]
 
     with Worker(there, concurrency=20):
-        assert here.wait(here.enqueue("note", {"text": "warm"}), LONG).value == "warm"
+        assert here.wait(here.enqueue("note", {"text": "warm"}), LONG).result == "warm"
         refs = here.enqueue_many([here.new("held") for _ in range(200)])
         looked = spied(here)
         assert set(asyncio.run(all_of_them(refs))) == {State.SUCCEEDED}
@@ -145,15 +145,15 @@ def test_an_end_before_the_question_is_told_too(
     on_postgres: Apps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A look that came too early would wait for an hour, were the worker not to remember."""
-    monkeypatch.setattr("tenure.jobs.waiters.TOLD_PAUSE", 3_600.0)
+    monkeypatch.setattr("tenure.jobs.waiting.waiting_list.TOLD_PAUSE", 3_600.0)
     there, here = on_postgres(), on_postgres()
 
     with Worker(there, concurrency=50):
-        assert here.wait(here.enqueue("note", {"text": "warm"}), LONG).value == "warm"
-        until(lambda: here.waits._told)
+        assert here.wait(here.enqueue("note", {"text": "warm"}), LONG).result == "warm"
+        until(lambda: here.waiters.told)
         for number in range(100):
             ref = here.enqueue("note", {"text": str(number)})
-            assert here.wait(ref, LONG).value == str(number)
+            assert here.wait(ref, LONG).result == str(number)
 
 
 def test_five_connections_are_enough_for_a_thousand(on_postgres: Apps) -> None:
@@ -164,7 +164,7 @@ def test_five_connections_are_enough_for_a_thousand(on_postgres: Apps) -> None:
 
     async def all_of_them() -> list[State]:
         waits = [asyncio.ensure_future(here.wait_async(ref, LONG)) for ref in refs]
-        await asyncio.to_thread(until, lambda: len(here.waits) == 1_000)
+        await asyncio.to_thread(until, lambda: len(here.waiters) == 1_000)
         there.gate.set()  # type: ignore[attr-defined]
         found = await asyncio.gather(*waits)
         return [job.state for job in found]
@@ -187,7 +187,7 @@ def test_everybody_is_answered_at_shutdown(apps: Apps) -> None:
 
     with ThreadPoolExecutor(20) as pool:
         waits = [pool.submit(app.wait, ref, 3_600.0) for ref in refs]
-        until(lambda: len(app.waits) == 20)
+        until(lambda: len(app.waiters) == 20)
         app.close()
         assert {wait.result(LONG).state for wait in waits} == {State.QUEUED}
     assert app.wait(refs[0], 0.01).state is State.QUEUED
@@ -199,11 +199,11 @@ def test_one_who_gives_up_is_gone(apps: Apps) -> None:
 
     async def give_up() -> None:
         wait = asyncio.ensure_future(app.wait_async(ref, 3_600.0))
-        await asyncio.to_thread(until, lambda: len(app.waits) == 1)
+        await asyncio.to_thread(until, lambda: len(app.waiters) == 1)
         wait.cancel()
         with pytest.raises(asyncio.CancelledError):
             await wait
-        assert len(app.waits) == 0
+        assert len(app.waiters) == 0
 
     asyncio.run(give_up())
 

@@ -247,7 +247,7 @@ def test_a_full_disk_is_no_failure(database_url: str) -> None:
             with pytest.raises(StoreUnavailable, match="disk is full"):
                 call()
         assert settle_now(store, item).applied == {item.lease.job_id}
-        assert job_of(store, item.lease.job_id).result == item.result
+        assert job_of(store, item.lease.job_id).result_json == item.result
 
 
 @SQLITE

@@ -29,7 +29,7 @@ def test_the_apps_own_database_is_not_touched(app: Tenure, tmp_path: Path) -> No
         assert_enqueued(app, "greet", name="Ada")
 
         assert run_until_idle(app) == 1
-        assert app.wait(ref).value == "Hello Ada"
+        assert app.wait(ref).result == "Hello Ada"
         assert app.limits.for_worker({}).kinds == {"greet": Limit(running=2)}
 
     assert not (tmp_path / "own.db").exists()

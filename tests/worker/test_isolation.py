@@ -132,12 +132,12 @@ def test_a_suspect_ends_as_it_would_anywhere(suspects: Suspects) -> None:
         State.SUCCEEDED, State.FAILED, State.SUCCEEDED, State.CANCELED, State.SUCCEEDED,
     ]  # fmt: skip
     assert {job.crashes for job in done} == {1}
-    assert done[0].value["worker"] == suspects.worker
-    assert done[0].value["pid"] != suspects.worker
+    assert done[0].result["worker"] == suspects.worker
+    assert done[0].result["pid"] != suspects.worker
     assert [line.message for line in suspects.app.store.jobs.logs(done[0].id)] == [
-        f"in {done[0].value['pid']}"
+        f"in {done[0].result['pid']}"
     ]
-    assert done[4].value == "mine"
+    assert done[4].result == "mine"
     assert suspects.stop() == 0
 
 
@@ -158,7 +158,7 @@ def test_a_process_that_leaves_without_a_word_has_crashed(suspects: Suspects) ->
 def test_a_process_that_was_asked_to_end_is_not_guilty(suspects: Suspects) -> None:
     [job] = suspects.run("stopped by all")
 
-    assert (job.state, job.value, job.crashes) == (State.SUCCEEDED, "done", 1)
+    assert (job.state, job.result, job.crashes) == (State.SUCCEEDED, "done", 1)
 
 
 def test_a_suspect_past_its_timeout_is_killed(suspects: Suspects) -> None:

@@ -97,7 +97,7 @@ def test_unrelated_jobs_are_settled_while_a_transaction_is_open(
             assert app.get(job).state is State.RUNNING
         connection.commit()
 
-        assert app.wait(job, 20).value == "paid"
+        assert app.wait(job, 20).result == "paid"
     assert slow.runs[0] == 1
     assert app.insight.history(app.get(job))[-1].entry == "succeeded"
 
@@ -113,7 +113,7 @@ def test_a_lock_that_outlasts_every_timeout_costs_no_result(app: Tenure, databas
         until(lambda: tried.count("lock_free") > 12)  # more often than a transaction is repeated
         connection.rollback()
 
-        assert app.wait(job, 20).value == "paid"
+        assert app.wait(job, 20).result == "paid"
     assert (slow.runs, app.get(job).attempt) == ([1], 1)
 
 
@@ -129,7 +129,7 @@ def test_many_settlements_wait_and_the_others_go_on(app: Tenure, database_url: s
         assert {app.get(job).state for job in jobs} == {State.RUNNING}
         connection.commit()
 
-        assert {app.wait(job, 20).value for job in jobs} == {"paid"}
+        assert {app.wait(job, 20).result for job in jobs} == {"paid"}
 
 
 def test_leases_are_renewed_while_a_settlement_waits(database_url: str) -> None:
@@ -153,7 +153,7 @@ def test_leases_are_renewed_while_a_settlement_waits(database_url: str) -> None:
         assert app.get(job).state is State.RUNNING
         connection.commit()
         done.set()
-        assert app.wait(job, 20).value == "paid"
+        assert app.wait(job, 20).result == "paid"
         app.wait(beside, 20)
     assert (slow.runs[0], runs) == (1, [1])
     app.close()
@@ -176,7 +176,7 @@ def test_a_job_that_expired_under_a_locked_key_delays_no_claim(
             connection.commit()
 
             until(lambda: app.get(late).state is State.CANCELED)
-            assert app.wait(behind, 20).value == "paid"
+            assert app.wait(behind, 20).result == "paid"
     assert app.get(late).reason == "expired"
 
 

@@ -170,7 +170,7 @@ def test_results_of_every_json_shape_come_back(app: Tenure) -> None:
     refs = [app.enqueue("x", {"n": n}) for n in range(len(values))]
     run_until_idle(app)
 
-    assert [app.get(ref).value for ref in refs] == values
+    assert [app.get(ref).result for ref in refs] == values
 
 
 def _echo(values: list[Any]) -> Callable[[RunningJob, int], Any]:

@@ -138,7 +138,7 @@ def test_a_line_that_cannot_be_stored_keeps_nothing_else_from_being_written(
     refs = [handler.enqueue(bad=True), *[handler.enqueue(bad=False) for _ in range(4)]]
     run_until_idle(app, concurrency=1)
 
-    assert [app.get(ref).value for ref in refs] == ["done"] * 5
+    assert [app.get(ref).result for ref in refs] == ["done"] * 5
     assert [line.level for line in app.insight.logs(refs[-1].id)] == ["a\\x00"]
 
 

@@ -11,7 +11,7 @@ from tests.support.until import until
 from tenure import OptionError, RunningJob, State, Tenure, Worker
 from tenure.core.filter import JobFilter
 from tenure.core.timing.budget import Budget
-from tenure.jobs.handler import QueueSlots
+from tenure.jobs.handler_options import QueueSlots
 from tenure.worker.running.slots import Slots
 from tenure.worker.settings import WorkerSettings
 
@@ -78,7 +78,7 @@ def test_worked_on_its_own_it_has_leases_of_its_own(app: Tenure, mails: Mails) -
     worker(app, "mails").tick()
     [*jobs] = app.insight.stream(JobFilter(kinds=("mail",)))
 
-    assert {app.get(job.id).value for job in jobs} == {9.0}
+    assert {app.get(job.id).result for job in jobs} == {9.0}
 
 
 def test_by_default_the_jobs_runner_does_all_of_it_once(app: Tenure, mails: Mails) -> None:

@@ -25,7 +25,7 @@ def test_a_context_variable_does_not_reach_the_next_job(app: Tenure) -> None:
     refs = [paint.enqueue() for _ in range(20)]
     run_until_idle(app, concurrency=1)
 
-    assert [app.get(ref).value for ref in refs] == ["none"] * 20
+    assert [app.get(ref).result for ref in refs] == ["none"] * 20
 
 
 def test_handlers_that_never_wait_share_a_task(app: Tenure) -> None:
@@ -74,7 +74,7 @@ def test_a_handler_that_cancels_its_own_task_harms_no_other_job(app: Tenure) -> 
     run_until_idle(app, concurrency=1)
 
     assert [app.get(ref).state for ref in refs] == [State.SUCCEEDED, State.DEAD]
-    assert [app.get(ref).value for ref in others] == ["done"] * 20
+    assert [app.get(ref).result for ref in others] == ["done"] * 20
 
 
 def test_a_handler_that_ends_on_being_timed_out_leaves_its_slot_to_others(app: Tenure) -> None:
@@ -96,7 +96,7 @@ def test_a_handler_that_ends_on_being_timed_out_leaves_its_slot_to_others(app: T
     run_until_idle(app, concurrency=1)
 
     assert [app.get(ref).state for ref in refs] == [State.DEAD] * 2
-    assert [app.get(ref).value for ref in others] == ["done"] * 10
+    assert [app.get(ref).result for ref in others] == ["done"] * 10
 
 
 def test_the_loop_breathes_between_busy_handlers(
@@ -130,4 +130,4 @@ def test_async_and_plain_handlers_share_a_queue(app: Tenure) -> None:
     refs = [handler.enqueue() for _ in range(20) for handler in (on_loop, in_thread)]
     run_until_idle(app, concurrency=3)
 
-    assert [app.get(ref).value for ref in refs] == ["loop", "thread"] * 20
+    assert [app.get(ref).result for ref in refs] == ["loop", "thread"] * 20

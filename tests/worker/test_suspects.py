@@ -122,4 +122,4 @@ def test_a_job_that_snoozes_over_its_time_does_not_expire(app: Tenure) -> None:
     with Worker(app):
         until(lambda: app.get(ref).state.final)
 
-    assert app.get(ref).value == "late"
+    assert app.get(ref).result == "late"

@@ -78,7 +78,7 @@ def test_a_success_outlasts_statement_timeouts(database_url: str) -> None:
             gated.told_of("statement timeout", times=3)
             other.rollback()
 
-            assert app.wait(job, 30).value == BIG
+            assert app.wait(job, 30).result == BIG
         assert (gated.runs, app.get(job).attempt) == ([1], 1)
 
 
@@ -98,7 +98,7 @@ def test_a_success_outlasts_max_statement_time(database_url: str) -> None:
             gated.told_of("max_statement_time", times=3)
             other.cursor().execute("UNLOCK TABLES")
 
-            assert app.wait(job, 30).value == BIG
+            assert app.wait(job, 30).result == BIG
         assert (gated.runs, app.get(job).attempt) == ([1], 1)
 
 
@@ -123,5 +123,5 @@ def test_a_success_outlasts_a_full_disk(database_url: str) -> None:
             gated.told_of("disk is full", times=3)
             full.clear()
 
-            assert app.wait(job, 30).value == BIG
+            assert app.wait(job, 30).result == BIG
         assert (gated.runs, app.get(job).attempt) == ([1], 1)

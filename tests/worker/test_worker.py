@@ -70,7 +70,7 @@ def test_an_idle_worker_wakes_up_for_a_job_of_its_own_process(app: Tenure) -> No
         return "done"
 
     with Worker(app):
-        assert app.wait(handler.enqueue(), 20).value == "done"
+        assert app.wait(handler.enqueue(), 20).result == "done"
 
 
 def test_an_idle_worker_polls_for_jobs_of_other_processes(app: Tenure) -> None:
@@ -79,7 +79,7 @@ def test_an_idle_worker_polls_for_jobs_of_other_processes(app: Tenure) -> None:
     other = Tenure(app.url)
 
     with Worker(app):
-        assert app.wait(other.enqueue("x"), 20).value == "done"
+        assert app.wait(other.enqueue("x"), 20).result == "done"
     other.close()
 
 
@@ -138,7 +138,7 @@ def test_a_thread_that_finishes_in_spite_of_a_cancel_has_succeeded(app: Tenure) 
         started.wait(20)
         app.cancel(ref)
         go_on.set()
-        assert app.wait(ref, 20).value == "finished"
+        assert app.wait(ref, 20).result == "finished"
 
 
 def test_an_async_handler_past_its_timeout_is_cancelled_and_told_so(app: Tenure) -> None:
@@ -168,7 +168,7 @@ def test_a_thread_past_its_timeout_keeps_its_slot_and_its_result_is_refused(app:
     run_until_idle(app, concurrency=1)
 
     job = app.get(ref)
-    assert (job.state, job.value) == (State.DEAD, None)
+    assert (job.state, job.result) == (State.DEAD, None)
     assert "job.overrun" in seen
 
 
@@ -192,7 +192,7 @@ def test_a_stopping_worker_finishes_what_runs_and_starts_nothing(app: Tenure) ->
         second = handler.enqueue()
         go_on.set()
 
-    assert app.get(first).value == "finished"
+    assert app.get(first).result == "finished"
     assert app.get(second).state is State.QUEUED
     assert app.insight.workers() == []
 

@@ -1,4 +1,4 @@
-"""Who may do what: callers and their permissions, API keys, sessions, one-time links. No HTTP."""
+"""Who may do what: callers, permissions, API keys, sessions, single-use links. No HTTP."""
 
 from tenure.access.caller import Caller, Permission
 from tenure.access.keys import ApiKey, Keys

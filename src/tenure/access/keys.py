@@ -1,4 +1,4 @@
-"""API keys: `tenure_ID_SECRET`, shown once, kept as a hash, created and revoked at any time."""
+"""API keys: `tenure_ID_SECRET`. A key is shown once; the database keeps its hash."""
 
 from __future__ import annotations
 
@@ -11,23 +11,20 @@ from datetime import datetime, timedelta
 from tenure.access.caller import Caller, How, Permission
 from tenure.access.secrets import digest, matches, new_secret
 from tenure.app import Tenure
-from tenure.core.errors import (
-    OptionError,
-)
-from tenure.core.refusals import (
-    ApiKeyNotFound,
-)
+from tenure.core.errors import OptionError
+from tenure.core.refusals import ApiKeyNotFound
 from tenure.core.timing.clock import Clock
 from tenure.jobs.options import check_name
 from tenure.stores.contract.parts import Record, every
 
 KEYS = "api_keys"
+# The id finds the row, so that the hash is compared with one row only.
 SHAPE = re.compile("tenure_([0-9a-f]{12})_[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """What is known of a key. Its secret is not."""
+    """A key without its secret, which is not stored."""
 
     id: str
     name: str
@@ -39,12 +36,12 @@ class ApiKey:
     expires_at: datetime | None
 
     def expired(self, now: datetime) -> bool:
-        """Whether its time is over."""
+        """Whether it has expired."""
         return self.expires_at is not None and self.expires_at <= now
 
     @property
     def caller(self) -> Caller:
-        """Who it stands for."""
+        """The caller that a request with this key has."""
         return Caller(
             name=f"key:{self.name}:{self.id}",
             how=How.KEY,
@@ -75,11 +72,11 @@ class Keys:
         owner: str | None = None,
         seconds: float | None = None,
     ) -> tuple[str, ApiKey]:
-        """A new key and what is known of it. The key itself can never be had again."""
+        """Create a key: its text, which cannot be read again, and the stored facts."""
         check_name("key_name", name)
         check_whose(tenant, owner)
         if seconds is not None and not seconds > 0:
-            raise OptionError(f"a key must last longer than nothing, not {seconds!r} seconds")
+            raise OptionError(f"a key must last more than 0 seconds, not {seconds!r}")
         key = ApiKey(
             id=secrets.token_hex(6),
             name=name,
@@ -93,24 +90,26 @@ class Keys:
         text = f"tenure_{key.id}_{new_secret()}"
         with self._store.transaction() as tx:
             self._records.put(Record(collection=KEYS, name=key.id, data=_data(key, text)), tx)
+            # In the same transaction: no key without its audit line.
             self._audit.note(actor, "key.created", key.id, tx=tx, name=name, permission=permission)
         return text, key
 
     def find(self, text: str) -> ApiKey | None:
-        """The key, if it is one and still good."""
+        """The key with this text, if there is one and it is valid."""
         shaped = SHAPE.fullmatch(text)
         record = self._records.find(KEYS, shaped[1]) if shaped else None
+        # Compared even where there is no such key: the time must not tell which ids exist.
         if not matches(text, record.data["hash"] if record else None) or record is None:
             return None
         key = _key(record)
         return None if key.expired(self._now()) else key
 
     def list(self) -> Iterator[ApiKey]:
-        """All there are, expired ones too."""
+        """All keys, expired ones too."""
         return map(_key, every(self._records, KEYS))
 
     def revoke(self, key_id: str, *, actor: str) -> None:
-        """It is good for nothing from now on; other processes notice within seconds."""
+        """Revoke a key. Other processes notice within seconds (TENURE_IDENTITY_CACHE_SECONDS)."""
         with self._store.transaction() as tx:
             if not self._records.remove(KEYS, key_id, tx):
                 raise ApiKeyNotFound(key_id)
@@ -118,7 +117,7 @@ class Keys:
         self._signals.emit("key.revoked", key=key_id)
 
     def any(self) -> bool:
-        """Whether there is a key that is still good."""
+        """Whether there is a valid key."""
         now = self._now()
         return any(not key.expired(now) for key in self.list())
 
@@ -127,7 +126,7 @@ class Keys:
 
 
 def check_whose(tenant: str | None, owner: str | None) -> None:
-    """An owner is somebody of a tenant."""
+    """Refuse an owner without a tenant, and wrong names."""
     check_name("owner", owner)
     if tenant is not None:
         check_name("tenant", tenant)

@@ -1,4 +1,4 @@
-"""One-time login links, as `tenure up` prints them."""
+"""Single-use login links, as `tenure up` prints them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from tenure.access.caller import Caller, How, Permission
 from tenure.access.settings import IdentitySettings
 from tenure.access.tickets import LOGIN_LINKS, Tickets
 from tenure.app import Tenure
-from tenure.core.refusals import (
-    Unauthenticated,
-)
+from tenure.core.refusals import Unauthenticated
 
 LOOPBACK = "http://127.0.0.1:8000"
 
 
 def operator(name: str) -> Caller:
-    """Somebody who runs the service: every permission, every tenant."""
+    """An operator of the service: every permission, every tenant."""
     return Caller(
         name=f"session:{name}",
         how=How.SESSION,
@@ -35,7 +33,7 @@ def login_link(
     actor: str = "operator",
     settings: IdentitySettings | None = None,
 ) -> str:
-    """A link that opens a session, once. Without a caller: an operator's, who may do all.
+    """A single-use link that opens a session. Without a caller it is an operator's.
 
     >>> print(login_link(engine, "http://127.0.0.1:8000"))          # doctest: +SKIP
     http://127.0.0.1:8000/login?token=5f0c...
@@ -48,8 +46,8 @@ def login_link(
 
 
 def use_link(links: Tickets, secret: str) -> Caller:
-    """Whom the link stands for; it is used up by that."""
+    """The caller of a link, which cannot be used again."""
     ticket = links.take(secret)
     if ticket is None:
-        raise Unauthenticated("this link was used already, or is too old; make a new one")
+        raise Unauthenticated("this link was used already or has expired; create a new one")
     return ticket.caller

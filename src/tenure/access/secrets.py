@@ -1,6 +1,6 @@
-"""Random secrets and what is kept of them: their SHA-256, which nobody can turn round.
+"""Random secrets, and their SHA-256, which is what the database keeps.
 
-They have 256 random bits and no dictionary helps: a slow hash would cost time and gain nothing.
+They have 256 random bits, so no dictionary helps: a slow password hash would gain nothing.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ NOBODY = "0" * 64
 
 
 def new_secret() -> str:
-    """256 random bits as 64 digits."""
+    """256 random bits as 64 hexadecimal digits."""
     return secrets.token_hex(BITS // 8)
 
 
 def digest(secret: str) -> str:
-    """What the database keeps."""
+    """The hash that the database keeps."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def matches(secret: str, kept: str | None) -> bool:
-    """Whether it is the one; takes as long whichever part differs, and where nothing is kept."""
+    """Whether it is the secret of a stored hash. Takes the same time in every case."""
     same = hmac.compare_digest(digest(secret), kept or NOBODY)
     return same and kept is not None

@@ -1,4 +1,4 @@
-"""Settings of identity: TENURE_JWT_* and the lives of sessions and links."""
+"""Settings of identity: TENURE_JWT_*, and how long sessions and links last."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Names = Annotated[tuple[str, ...], NoDecode]
 
 
 class IdentitySettings(BaseSettings):
-    """Read when the API is made. Without an issuer no bearer token is taken."""
+    """Read when the API is created. Without an issuer, bearer tokens are refused."""
 
     model_config = SettingsConfigDict(env_prefix="TENURE_", extra="ignore")
 
@@ -46,7 +46,7 @@ class IdentitySettings(BaseSettings):
     @field_validator("jwt_jwks_url")
     @classmethod
     def _safe(cls, value: str) -> str:
-        """Who could change the keys on their way could sign for anybody."""
+        """TLS is required: whoever can change the keys in transit can sign for anybody."""
         parts = urlsplit(value)
         local = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "::1", "localhost")
         if value and not (parts.hostname and (parts.scheme == "https" or local)):
@@ -67,6 +67,7 @@ class IdentitySettings(BaseSettings):
         return self
 
     def _check_tenants(self) -> None:
+        # A multi-tenant issuer signs for every directory of the world.
         if TENANT_PLACE in self.jwt_issuer and not self.jwt_tenants:
             raise ValueError(
                 f"TENURE_JWT_ISSUER holds {TENANT_PLACE}: every directory could sign tokens for "

@@ -1,4 +1,4 @@
-"""Secrets that stand for a caller for a while: sessions, and links that are good for one use."""
+"""Secrets that stand for a caller until they expire: sessions and single-use links."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ ENDED_AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """Whom a secret stands for, and until when."""
+    """The caller that a secret stands for, and when it expires."""
 
     caller: Caller
     expires_at: datetime
 
 
 class Tickets:
-    """Tickets of one collection. The database holds their hashes; each new one sweeps old ones."""
+    """Tickets of one collection. The database keeps hashes; a new one removes some expired ones."""
 
     def __init__(self, app: Tenure, collection: str, clock: Clock | None = None) -> None:
         self._store = app.store
@@ -38,6 +38,7 @@ class Tickets:
 
     def issue(self, caller: Caller, seconds: float) -> str:
         """A new secret for this caller."""
+        # Before it is issued: a full table of expired sessions shrinks with every login.
         self._sweep()
         secret, expires_at = new_secret(), self._now() + timedelta(seconds=seconds)
         data = _data(Ticket(caller, expires_at))
@@ -45,29 +46,30 @@ class Tickets:
         return secret
 
     def find(self, secret: str) -> Ticket | None:
-        """Whom it stands for, while it does."""
+        """The ticket of a secret, unless it has expired."""
         record = self._records.find(self._collection, digest(secret))
         ticket = None if record is None else _ticket(record)
         return ticket if ticket is not None and ticket.expires_at > self._now() else None
 
     def take(self, secret: str) -> Ticket | None:
-        """The same, and it is used up: of two who come at once, one gets it."""
+        """The same, and remove it. Of two concurrent calls only one gets it."""
+        # The removal decides: only one of two concurrent requests removes the row.
         found = self.find(secret)
         return found if self.end(secret) else None
 
     def end(self, secret: str) -> bool:
-        """It stands for nobody from now on; whether it was there."""
+        """Remove it; False if there was none."""
         return self._records.remove(self._collection, digest(secret))
 
     def end_all(self) -> int:
-        """All of them; how many there were."""
+        """Remove all; returns how many there were."""
         ended = 0
         while found := self._records.list(self._collection, limit=ENDED_AT_ONCE):
             ended += sum(self._records.remove(self._collection, one.name) for one in found)
         return ended
 
     def _sweep(self) -> None:
-        """Some that are over, from anywhere: names are hashes, so that all get their turn."""
+        """Remove some expired ones, from a random name on: names are hashes."""
         now = self._now()
         for record in self._records.list(self._collection, secrets.token_hex(1), SWEPT_AT_ONCE):
             if _ticket(record).expires_at <= now:

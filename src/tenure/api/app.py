@@ -9,7 +9,7 @@ from importlib.metadata import version
 from fastapi import Depends, FastAPI
 from starlette.concurrency import run_in_threadpool
 
-from tenure.api.kit.guards import BoundedBody, Headed, Named, Unbroken
+from tenure.api.kit.guards import BoundedBody, HeadRequests, RequestIds, UnexpectedErrors
 from tenure.api.kit.guards.rates import Rates, limited
 from tenure.api.kit.identity import install_identity
 from tenure.api.kit.problems import add_problems
@@ -66,17 +66,17 @@ def _add_routes(api: FastAPI, engine: Tenure, settings: ApiSettings) -> None:
 
 def _add_guards(api: FastAPI, engine: Tenure, settings: ApiSettings) -> None:
     """The last one added is the first one passed."""
-    api.add_middleware(Headed)
+    api.add_middleware(HeadRequests)
     api.add_middleware(BoundedBody, limit=settings.body_limit_bytes, depth=settings.depth_limit)
-    api.add_middleware(Unbroken, signals=engine.signals)
+    api.add_middleware(UnexpectedErrors, signals=engine.signals)
     api.add_middleware(Correlated, jobs=engine)
-    api.add_middleware(Named)
+    api.add_middleware(RequestIds)
 
 
 @asynccontextmanager
 async def _live(api: FastAPI) -> AsyncIterator[None]:
     service: Service = api.state.service
-    async with service.replica:
+    async with service.worker:
         try:
             yield
         finally:

@@ -1,4 +1,4 @@
-"""Moves over many jobs: begun by one request, followed by others, in any process of the service."""
+"""Moves over many jobs: one request starts it, and any process answers how far it is."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from tenure.access.scoped_jobs import Scoped
+from tenure.access.scoped_jobs import ScopedJobs
 from tenure.api.kit.errors import OperationNotFound
-from tenure.api.kit.expiring_records import Kept
+from tenure.api.kit.expiring_records import ExpiringRecords
 from tenure.app import Tenure
 from tenure.core.errors import StoreError
 from tenure.core.scope import Scope
@@ -29,13 +29,15 @@ NAME = re.compile("[0-9a-f]{16}")
 KEPT_SECONDS = 86_400.0
 TOLD_EVERY = 0.3
 WAITING_TOLD_EVERY = 10.0
+# Six times WAITING_TOLD_EVERY: a slow database does not make an operation look lost.
 SILENT_SECONDS = 60.0
+# Each keeps a connection busy; more at a time would only compete for the same rows.
 AT_A_TIME = 2
 Move = Callable[[Watcher], Changed]
 
 
 class OperationState(StrEnum):
-    """`lost`: its process went silent. What it had changed is changed; begin it again."""
+    """`lost`: its process stopped reporting. What it has changed stays; start it again."""
 
     PREVIEW = "preview"
     RUNNING = "running"
@@ -47,7 +49,7 @@ class OperationState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """How far it is. `total` is how many jobs matched when it began."""
+    """The progress of a move. `total` is how many jobs matched when it began."""
 
     id: str | None
     action: str
@@ -64,53 +66,54 @@ class Operation:
 
 
 class Stopped(Exception):
-    """The service shuts down: the rest of the operation does not happen here."""
+    """The service shuts down: the rest of the operation is not done."""
 
 
 class Operations:
-    """Those of this process run two at a time; all of them are told by the database. Those that run
-    tell now and then of those that wait for their turn, so that nobody takes them for lost.
+    """The operations of this process run two at a time; their progress is in the database. Running
+    ones renew the records of waiting ones, so that those do not count as lost.
     """
 
     def __init__(self, engine: Tenure) -> None:
         self._engine = engine
-        self._kept = Kept(engine, COLLECTION, KEPT_SECONDS)
+        self._records = ExpiringRecords(engine, COLLECTION, KEPT_SECONDS)
         self._pool = ThreadPoolExecutor(AT_A_TIME, thread_name_prefix="tenure-operation")
         self._stopping = threading.Event()
         self._waiting: dict[str, Operation] = {}
         self._lock = threading.Lock()
         self._told_waiting = time.monotonic()
 
-    def preview(self, jobs: Scoped, action: str, total: int) -> Operation:
-        """What it would be; nothing begins."""
+    def preview(self, jobs: ScopedJobs, action: str, total: int) -> Operation:
+        """The operation as it would begin; nothing is changed."""
         return self._new(jobs, action, total, OperationState.PREVIEW, None)
 
     def begin(
-        self, jobs: Scoped, action: str, total: int, move: Move
+        self, jobs: ScopedJobs, action: str, total: int, move: Move
     ) -> tuple[Operation, Future[Operation]]:
-        """From now on it can be found; the future has its end."""
+        """Start it. Other requests find it from now on; the future holds its end."""
         operation = self._new(jobs, action, total, OperationState.RUNNING, secrets.token_hex(8))
+        # Stored before it starts: the answer to this request may be followed in another process.
         self._tell(operation)
-        self._kept.sweep()
+        self._records.sweep()
         self._waiting[str(operation.id)] = operation
         return operation, self._pool.submit(self._run, operation, move)
 
     def get(self, name: str, scope: Scope) -> Operation:
-        """One of the caller's own, or of whoever is inside their scope."""
-        record = self._kept.find(name) if NAME.fullmatch(name) else None
+        """An operation within the caller's scope."""
+        record = self._records.find(name) if NAME.fullmatch(name) else None
         if record is None or not scope.holds(record.data["tenant"], record.data["owner"]):
             raise OperationNotFound(name)
         return self._seen(record)
 
     def close(self) -> None:
-        """Stop between two chunks, and wait for that. What has not begun does not begin."""
+        """Stop running operations between two chunks, and wait. Waiting ones do not begin."""
         self._stopping.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
         with suppress(StoreError):
             self._tell_waiting(OperationState.STOPPED)
 
     def _new(
-        self, jobs: Scoped, action: str, total: int, state: OperationState, name: str | None
+        self, jobs: ScopedJobs, action: str, total: int, state: OperationState, name: str | None
     ) -> Operation:
         return Operation(
             id=name,
@@ -146,7 +149,7 @@ class Operations:
             self._tell_waiting(OperationState.RUNNING)
 
     def _tell_waiting(self, state: OperationState) -> None:
-        """The lock keeps one that begins meanwhile from being overwritten."""
+        """Store the state of waiting operations. The lock: one may begin right now.e"""
         for name in list(self._waiting):
             with self._lock:
                 if (found := self._waiting.get(name)) is not None:
@@ -154,7 +157,7 @@ class Operations:
 
     def _tell(self, operation: Operation) -> None:
         data: dict[str, Any] = asdict(operation)
-        self._engine.store.records.upsert(self._kept.record(data.pop("id"), data))
+        self._engine.store.records.upsert(self._records.record(data.pop("id"), data))
 
     def _seen(self, record: Record) -> Operation:
         data = {**record.data, "refused_ids": tuple(record.data["refused_ids"])}
@@ -169,7 +172,7 @@ class Operations:
 
 
 class _Teller:
-    """Writes down how far it is, not more often than anybody looks."""
+    """Stores the progress of a move, at most every TOLD_EVERY seconds."""
 
     def __init__(
         self, operation: Operation, tell: Callable[[Operation], None], stopping: threading.Event

@@ -1,4 +1,4 @@
-"""How many jobs each queue has. Counting very many takes a while, and pages ask every second."""
+"""How many jobs each queue has. Counting millions is slow, and pages ask every second."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from collections.abc import Callable, Sequence
 from tenure.app import Tenure
 from tenure.stores.contract.parts import Depth
 
+# Below this the exact figure is worth its cost.
 QUICK_SECONDS = 0.05
 REST = 20
 LONGEST_SECONDS = 60.0
 
 
-class Depths:
-    """Counted anew for everybody while that is quick. Where it is not, it is done a twentieth of
-    the time at most: answers are as old as that makes them, and nobody waits behind another.
+class DepthCache:
+    """Counts for each caller while that is fast. When it is slow, at most a twentieth of the time
+    is spent on it: answers are as old as that makes them, and callers do not wait for each other.
     """
 
     def __init__(self, engine: Tenure, elapsed: Callable[[], float] = time.monotonic) -> None:
@@ -31,6 +32,7 @@ class Depths:
         seen = self._seen
         if seen is not None and self._elapsed() < self._good_until:
             return seen
+        # Only the first callers wait for a count; later ones get the last figures meanwhile.
         if not self._counting.acquire(blocking=seen is None) and seen is not None:
             return seen
         try:

@@ -1,4 +1,4 @@
-"""The OpenAPI document: what the framework derives from the routes, and what holds for all."""
+"""The OpenAPI document: FastAPI's, completed by the problems that every route can answer."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from tenure.api.kit.shapes.problem import Place, Problem
+from tenure.api.kit.shapes.problem import FieldProblem, Problem
 from tenure.asgi.messages import PROBLEM, problem_document
 
+# Any request can be malformed, and the database can be away.
 ALWAYS = (400, 503)
 OF_CALLERS = (401, 403, 429)
 OF_BODIES = (413, 415)
@@ -24,12 +25,12 @@ Operation = dict[str, Any]
 
 
 def add_document(api: FastAPI) -> None:
-    """`/openapi.json` answers this one."""
+    """Let `/openapi.json` answer this document."""
     api.openapi = lambda: document(api)  # type: ignore[method-assign]
 
 
 def document(api: FastAPI) -> dict[str, Any]:
-    """Made once; the routes do not change afterwards."""
+    """The document, made once: the routes do not change afterwards."""
     if api.openapi_schema is None:
         made = get_openapi(
             title=api.title, version=api.version, description=api.description, routes=api.routes
@@ -42,7 +43,7 @@ def document(api: FastAPI) -> dict[str, Any]:
 
 
 def as_text(made: dict[str, Any]) -> str:
-    """As it is checked in."""
+    """The text that is checked in."""
     return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -52,7 +53,7 @@ def _operations(made: dict[str, Any]) -> Iterator[Operation]:
 
 
 def _complete(operation: Operation) -> None:
-    """Every problem that the operation can answer, beside those that its route names itself."""
+    """Add the problems that every operation can answer to those of its route."""
     responses = operation["responses"]
     if _is_frameworks(responses.get(str(WRONG), {})):
         responses[str(WRONG)] = _problem(WRONG)
@@ -76,7 +77,7 @@ def _problem(status: int) -> dict[str, Any]:
 
 
 def _described(response: dict[str, Any]) -> dict[str, Any]:
-    """A word of the route's own, where it is more than the status says."""
+    """The route's own description, if it is more than the status phrase."""
     said = response.get("description")
     plain = said is None or said in {status.phrase for status in HTTPStatus}
     return {} if plain else {"description": said}
@@ -86,7 +87,7 @@ def _complete_components(made: dict[str, Any]) -> None:
     components = made["components"]
     for name in FRAMEWORKS_OWN:
         components["schemas"].pop(name, None)
-    for model in (Place, Problem):
+    for model in (FieldProblem, Problem):
         components["schemas"][model.__name__] = model.model_json_schema(
             ref_template="#/components/schemas/{model}"
         )

@@ -10,7 +10,7 @@ from tenure.settings import MEBIBYTE
 
 
 class ApiSettings(BaseSettings):
-    """Read when an API is made."""
+    """Read when an API is created."""
 
     model_config = SettingsConfigDict(env_prefix="TENURE_API_", extra="ignore")
 

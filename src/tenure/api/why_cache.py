@@ -1,11 +1,12 @@
-"""Why jobs do not run, at most a second old: whoever polls a job asks the same again and again."""
+"""Why jobs do not run, at most a second old: clients that poll a job ask again and again."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
-from typing import Any
+from collections.abc import Hashable
+
+from cachetools import TTLCache
 
 from tenure.app import Tenure
 from tenure.core.job import Job, State
@@ -13,38 +14,41 @@ from tenure.core.rules.why import Why
 from tenure.operations.insight import Around
 
 FRESH_SECONDS = 1.0
+# A store's clock may be rounded to milliseconds; five of them are more than enough.
 ROUNDING_SECONDS = 0.005
 MOST = 10_000
 
 
-class Reasons:
-    """What stands around all jobs is asked for once a second, and so is a waiting job's place."""
+class WhyCache:
+    """The state of the fleet and the reason of a waiting job are read once a second at most."""
 
     def __init__(self, engine: Tenure) -> None:
         self._engine = engine
         self._asking = threading.Lock()
         self._seen: tuple[float, Around] | None = None
-        self._known: OrderedDict[str, tuple[float, Any, Why]] = OrderedDict()
+        self._known: TTLCache[Hashable, Why] = TTLCache(MOST, FRESH_SECONDS, time.monotonic)
+        self._lock = threading.Lock()
 
     def why(self, job: Job) -> Why:
-        """The one reason why it is not running."""
+        """The reason why it is not running."""
         if job.state.final:
             return self._engine.insight.why(job)
         if job.state is State.RUNNING:
             return self._engine.insight.why(job, self._around())
-        row = (job.fence, job.hold, job.run_at, job.priority)
-        found = self._known.get(job.id)
-        now = time.monotonic()
-        if found is not None and found[1] == row and now - found[0] < FRESH_SECONDS:
-            return found[2]
-        told = self._engine.insight.why(job, self._around())
-        self._known[job.id] = (now, row, told)
-        while len(self._known) > MOST:
-            self._known.popitem(last=False)
-        return told
+        # A job that has changed since is another entry: its old reason is not shown for it.
+        name = (job.id, job.fence, job.hold, job.run_at, job.priority)
+        with self._lock:
+            found = self._known.get(name)
+        if found is None:
+            found = self._engine.insight.why(job, self._around())
+            with self._lock:
+                self._known[name] = found
+        return found
 
     def warning(self, kind: str, queue: str | None) -> str | None:
-        """Where no live worker takes such a job; this process may know the kind without working."""
+        """A sentence if no live worker takes such a job. This process may know the kind and have no
+        worker.
+        """
         alive = self._around().alive
         knowing = [worker for worker in alive if kind in worker.kinds]
         if not knowing and self._engine.handlers.get(kind) is None:
@@ -56,10 +60,12 @@ class Reasons:
         )
 
     def _around(self) -> Around:
-        """By the store's clock of now, though it was asked up to a second ago. A little ahead, as a
-        store may round to milliseconds: what is due must not be shown as coming.
+        """The state of the fleet, with the store's clock moved on to now.
+
+        A little further, because a store may round to milliseconds: a due job must not be shown as
+        one whose time is still to come.
         """
-        with self._asking:  # one asks, the others have its answer
+        with self._asking:  # one thread asks, the others get its answer
             now = time.monotonic()
             if self._seen is None or now - self._seen[0] >= FRESH_SECONDS:
                 self._seen = (now, self._engine.insight.around())

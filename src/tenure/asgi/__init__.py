@@ -1,4 +1,4 @@
-"""Small ASGI pieces for an app of yours: a worker in its lifespan, a tick, a wait for a job."""
+"""ASGI parts for your own app: a worker in its lifespan, a tick route, a route that waits."""
 
 from tenure.asgi.lifespan import WithWorker
 from tenure.asgi.tick import TickRoute

@@ -1,6 +1,6 @@
-"""A worker that lives as long as an ASGI app, on its loop.
+"""A worker on the event loop of an ASGI app, started and stopped with it.
 
-Where the framework has a lifespan of its own, `async with Worker(app): yield` in it is enough.
+If your framework has a lifespan hook, `async with Worker(app): yield` in it is all you need.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ class WithWorker:
         self._worker = worker
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Lifespan events are ours, everything else is the app's."""
+        """Handle lifespan events; pass everything else to the app."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
         else:
             await self._inner(scope, receive, send)
 
     async def _live(self, receive: Receive, send: Send) -> None:
+        # The startup message.
         await receive()
         try:
             worker = await self._worker().__aenter__()

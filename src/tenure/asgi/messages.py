@@ -1,4 +1,4 @@
-"""Requests and answers in ASGI's own words: headers, JSON, problem documents. No framework."""
+"""ASGI requests and answers without a framework: headers, JSON, problem documents."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ PROBLEM_TYPE = "urn:tenure:problem:"
 
 
 def header(scope: Scope, name: str) -> str | None:
-    """The first of this name; names are in lower case."""
+    """The first header of this name, which must be in lower case."""
     return next(iter(lines(scope, name)), None)
 
 
 def lines(scope: Scope, name: str) -> list[str]:
-    """All of this name: a list may come in several lines."""
+    """All headers of this name: a list may come in several lines."""
     wanted = name.encode()
     return [value.decode("latin-1") for key, value in scope["headers"] if key == wanted]
 
 
 def note(scope: Scope, name: str) -> str | None:
-    """What a middleware noted about this request: `request_id`, `correlation_id`."""
+    """A value that a middleware stored for this request: `request_id`, `correlation_id`."""
     found: str | None = scope.get("state", {}).get(name)
     return found
 
@@ -41,7 +41,7 @@ async def answer(
     headers: Mapping[str, str] | None = None,
     content_type: str = "application/json",
 ) -> None:
-    """One JSON document."""
+    """Send one JSON document."""
     content = json.dumps(body, ensure_ascii=False, default=str).encode()
     sent = {
         "content-type": content_type,
@@ -62,7 +62,7 @@ async def problem(
     headers: Mapping[str, str] | None = None,
     **more: Any,
 ) -> None:
-    """An RFC 9457 document as the whole answer."""
+    """Send an RFC 9457 problem document."""
     body = problem_document(status, detail, request_id=note(scope, "request_id"), **more)
     await answer(send, status, body, headers, PROBLEM)
 

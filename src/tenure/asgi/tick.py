@@ -16,8 +16,8 @@ TOKEN = "x-service-token"  # noqa: S105 - the name of a header
 class TickRoute:
     """An ASGI app to mount at /internal/tick.
 
-    One tick at a time: a request that finds one running is answered 409. A report in which a runner
-    failed is answered 500, so that a scheduler sees it.
+    One tick runs at a time: while it does, other requests get 409. If a runner failed, the answer
+    is 500, so that the scheduler notices.
     """
 
     def __init__(
@@ -36,10 +36,10 @@ class TickRoute:
             )
         self._token = self._settings.api_service_token.get_secret_value().encode()
         self._ticking: Worker | None = None
-        self._worker()  # what is wrong with the settings is said now
+        self._worker()  # wrong settings raise now, not with the first request
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Serve one request."""
         if scope["type"] != "http":
             raise OptionError(f"the tick route answers http, not {scope['type']}")
         if scope["method"] != "POST":
@@ -47,6 +47,7 @@ class TickRoute:
         elif (given := header(scope, TOKEN)) is None:
             await problem(scope, send, 401, f"send the service token as {TOKEN}",
                           {"www-authenticate": "ServiceToken"})  # fmt: skip
+        # In constant time: the answer must not tell how many characters were right.
         elif not hmac.compare_digest(given.encode("latin-1"), self._token):
             await problem(scope, send, 403, "this is not the service token")
         elif self._ticking is not None:
@@ -63,7 +64,7 @@ class TickRoute:
         await answer(send, 500 if report.failed else 200, report.to_dict())
 
     def stop(self) -> None:
-        """The server ends: a tick that runs begins nothing more and answers soon."""
+        """For a server that shuts down: a running tick starts no more work and answers soon."""
         if self._ticking is not None:
             self._ticking.stop()
 

@@ -1,6 +1,6 @@
-"""A request that waits for a job, as long as its client does: the answer, or "come again".
+"""A route that waits for a job and answers with its result, or asks the client to come again.
 
-200 with the result, 202 with Retry-After while it is pending, 422 where it has failed.
+200 with the result, 202 with Retry-After while it is pending, 422 if it has failed.
 """
 
 from __future__ import annotations
@@ -29,37 +29,37 @@ Shape = Callable[[Job], Awaitable[dict[str, Any]]]
 
 
 class BadWait(InputError):
-    """The request says in a wrong way how long it would wait."""
+    """The request has a wrong waiting time."""
 
     code = "bad_wait"
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to wait, and whether the client asked for it by `Prefer`."""
+    """How long to wait, and whether the client asked by `Prefer`."""
 
     seconds: float
     preferred: bool = False
 
     @property
     def headers(self) -> dict[str, str]:
-        """What was granted, where it was a wish."""
+        """`Preference-Applied`, if the client asked by `Prefer`."""
         if not self.preferred:
             return {}
         return {"preference-applied": f"wait={math.floor(self.seconds)}"}
 
 
 async def plain(job: Job) -> dict[str, Any]:
-    """The body of a 200 where nobody says more."""
-    return {"status": "READY", "jobId": job.id, "result": job.value}
+    """The default body of a 200."""
+    return {"status": "READY", "jobId": job.id, "result": job.result}
 
 
 class WaitRoute:
-    """An ASGI app around one sort of job.
+    """An ASGI app that waits for one kind of job.
 
-    `ensure(scope)` enqueues it once (with a key) and names it, or answers None for 404; `ready`
-    makes the body of the 200. More than 30,000 ms are cut to that; what is no number is a 400.
-    While `closing()` is true nobody waits: the answer is the job as it is.
+    `ensure(scope)` enqueues the job once (with a key) and returns its reference or id, or None for
+    404. `ready` makes the body of the 200. Waits are limited to 30,000 ms; what is not a number is
+    a 400. While `closing()` is true, requests do not wait: the answer is the job as it is.
 
     >>> async def ensure(scope):
     ...     number = scope["path_params"]["invoice_id"]
@@ -84,7 +84,7 @@ class WaitRoute:
         self._closing = closing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Serve one request."""
         try:
             patience = patience_of(scope)
         except BadWait as error:
@@ -103,9 +103,10 @@ class WaitRoute:
             await self._answer(send, job, patience)
 
     async def _wait(self, named: JobRef | str, patience: Patience, receive: Receive) -> Job | None:
-        """The job, final or not; None where the client has left: then nobody is there to answer."""
+        """The job, final or not; None if the client has disconnected."""
         seconds = 0.0 if self._closing() else patience.seconds
         waiting = asyncio.ensure_future(self._app.wait_async(named, seconds))
+        # A wait of 30 s whose client has gone would hold its waiter for nothing.
         leaving = asyncio.ensure_future(_gone(receive))
         try:
             await asyncio.wait({waiting, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -132,6 +133,7 @@ def patience_of(scope: Scope) -> Patience:
     """`waitMs` in the query, else `Prefer: wait=SECONDS`, else 15 s; never more than 30 s."""
     given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("waitMs")
     if given is not None:
+        # The last one counts, as with most frameworks, if it is given twice.
         if not (given[-1].isascii() and given[-1].isdigit()):
             raise BadWait(f"waitMs must be a number of milliseconds, not {given[-1][:40]!r}")
         return Patience(min(int(given[-1][:9]), MOST_MS) / 1_000)
@@ -142,6 +144,6 @@ def patience_of(scope: Scope) -> Patience:
 
 
 async def _gone(receive: Receive) -> None:
-    """Until the client has left. Asking now and then whether it has would hold the waiter on."""
+    """Return when the client has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         continue

@@ -21,7 +21,6 @@ from tenure.cli.commands.tenants import tenants
 from tenure.cli.commands.tick import tick
 from tenure.cli.commands.worker import worker
 from tenure.cli.commands.workers import workers
-from tenure.cli.demo import demo
 from tenure.cli.doctor.command import doctor
 from tenure.cli.feature_commands import feature_commands, feature_problems
 from tenure.cli.kit import errors
@@ -72,7 +71,7 @@ def root(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-for command in (up, worker, api, enqueue, tick, migrate, workers, doctor, audit, demo):
+for command in (up, worker, api, enqueue, tick, migrate, workers, doctor, audit):
     app.command(command.__name__)(command)
 app.add_typer(jobs, name="jobs")
 app.add_typer(queues, name="queues")

@@ -121,8 +121,11 @@ class NewJob(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A job as it is stored. `payload` and `result` are JSON text; they and `waits_for` are absent
-    from lists. A `reserved` job is queued still: `lease_owner` has claimed it ahead of a free slot.
+    """A job as it is stored.
+
+    `payload` and `result` are values; `payload_json` and `result_json` are the stored JSON texts.
+    Lists leave them and `waits_for` out. A `reserved` job is queued still: `lease_owner` has
+    claimed it ahead of a free slot.
     """
 
     id: str
@@ -159,19 +162,20 @@ class Job:
     crashes: int = 0
     reserved: bool = False
     lifted: bool = False
-    payload: str | None = None
-    result: str | None = None
+    payload_json: str | None = None
+    result_json: str | None = None
     waits_for: tuple[str, ...] | None = None
 
+    # Decoded when asked for and not kept: most readers of jobs look at neither.
     @property
-    def arguments(self) -> Any:
-        """The payload, decoded; None where it was not read."""
-        return None if self.payload is None else json.loads(self.payload)
+    def payload(self) -> Any:
+        """The arguments of the job; None in lists."""
+        return None if self.payload_json is None else json.loads(self.payload_json)
 
     @property
-    def value(self) -> Any:
-        """What the handler returned, decoded; None where there is nothing."""
-        return None if self.result is None else json.loads(self.result)
+    def result(self) -> Any:
+        """What the handler returned; None if it returned nothing, and in lists."""
+        return None if self.result_json is None else json.loads(self.result_json)
 
 
 def open_fields(unplaced: int) -> list[str]:

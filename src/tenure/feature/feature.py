@@ -15,7 +15,9 @@ from tenure.feature.finding import Finding
 from tenure.feature.metrics import Metric
 from tenure.feature.sentence import Telling
 from tenure.feature.sql import FeatureSql
-from tenure.jobs.handler import Handler, QueueSlots
+from tenure.jobs.declared_jobs import DeclaredHandler
+from tenure.jobs.handler import Handler
+from tenure.jobs.handler_options import QueueSlots
 
 if TYPE_CHECKING:
     from pydantic_settings import BaseSettings
@@ -44,7 +46,7 @@ class Includable(Protocol):
     """The least that `app.include` takes: something with handlers."""
 
     @property
-    def handlers(self) -> Iterable[Handler[Any]]:
+    def handlers(self) -> Iterable[Handler[Any] | DeclaredHandler[Any]]:
         """What it can run."""
         ...
 
@@ -86,7 +88,7 @@ class Feature:
     name: ClassVar[str] = ""
     """Lower-case letters, digits and `_`; also the name of its entry point."""
 
-    handlers: Iterable[Handler[Any]] = ()
+    handlers: Iterable[Handler[Any] | DeclaredHandler[Any]] = ()
     """What it can run."""
 
     runners: Sequence[Runner] = ()

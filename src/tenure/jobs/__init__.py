@@ -1,1 +1,1 @@
-"""What a handler and its callers touch: handler, options, running job, steps, transaction."""
+"""What your code touches: handlers, options, the running job, steps, transactions, waiting."""

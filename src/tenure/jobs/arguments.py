@@ -1,4 +1,4 @@
-"""A handler's parameters as a pydantic model: what its arguments are bound to and checked by."""
+"""A handler's arguments: bound to its parameters and checked, when enqueued and when run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,53 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
-from tenure.core.errors import OptionError
+from tenure.core.errors import ArgumentsError, OptionError
+from tenure.jobs.codec import EMPTY, encode, fitting
+
+
+class Arguments:
+    """The parameters of a handler after the job, as a pydantic model."""
+
+    def __init__(self, kind: str, function: Callable[..., Any]) -> None:
+        model = arguments_model(kind, function)
+        self.kind = kind
+        self._names = tuple(model.model_fields)
+        self._writes_canonical = writes_canonical(model)
+        self._serializer = model.__pydantic_serializer__
+        self._validate = model.__pydantic_validator__.validate_python
+        self._validate_json = model.__pydantic_validator__.validate_json
+
+    def pack(self, args: tuple[Any, ...], kwargs: dict[str, Any], limit: int) -> str:
+        """Arguments as a payload of at most `limit` bytes; ArgumentsError if they do not fit."""
+        given = self._named(args, kwargs) if args else kwargs
+        try:
+            model = self._validate(given)
+        except ValidationError as error:
+            raise ArgumentsError(self.kind, problems(error)) from None
+        except TypeError as error:
+            raise ArgumentsError(self.kind, str(error)) from None
+        if self._writes_canonical:
+            return fitting(self._serializer.to_json(model), limit)
+        return encode(self._serializer.to_python(model, mode="json"), limit)
+
+    def unpack(self, payload: str) -> dict[str, Any]:
+        """A stored payload as typed arguments; ArgumentsError if they do not fit."""
+        if not self._names and payload == EMPTY:
+            return {}
+        try:
+            bound: dict[str, Any] = self._validate_json(payload).__dict__
+        except ValidationError as error:
+            raise ArgumentsError(self.kind, problems(error)) from None
+        return bound
+
+    def _named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        names = self._names
+        if len(args) > len(names):
+            raise ArgumentsError(self.kind, f"takes {len(names)} arguments, {len(args)} given")
+        given = dict(zip(names, args, strict=False))
+        if twice := given.keys() & kwargs.keys():
+            raise ArgumentsError(self.kind, f"{sorted(twice)[0]!r} is given twice")
+        return {**given, **kwargs}
 
 
 def arguments_model(kind: str, function: Callable[..., Any]) -> type[BaseModel]:
@@ -33,6 +79,7 @@ def arguments_model(kind: str, function: Callable[..., Any]) -> type[BaseModel]:
 
 
 FLAT = (int, str, bool, int | None, str | None, bool | None)
+"""Types whose JSON is the same from pydantic and from our canonical encoder."""
 
 
 def writes_canonical(model: type[BaseModel]) -> bool:
@@ -48,6 +95,6 @@ def _is_flat(field: FieldInfo) -> bool:
 
 
 def problems(error: ValidationError) -> str:
-    """Each problem with its place; values are not repeated, they may be secret."""
+    """Each problem with its field. Values are left out, because they may be secret."""
     found = error.errors(include_url=False, include_input=False, include_context=False)
     return "; ".join(f"{'.'.join(map(str, one['loc'])) or 'value'}: {one['msg']}" for one in found)

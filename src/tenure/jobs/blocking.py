@@ -1,4 +1,4 @@
-"""Waiting without harm: growing pauses, and never on a running event loop."""
+"""Blocking calls: never on a running event loop, and with growing pauses."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ WAIT_LONGEST = 0.5
 
 
 def check_off_loop(name: str, instead: str) -> None:
-    """A blocking call on a running loop stops every other task."""
+    """Refuse a blocking call on a running event loop: it would stop every other task."""
     if asyncio._get_running_loop() is not None:  # the public form raises where there is none
         raise SyncCallOnLoop(name, instead)
 
 
 def pauses(seconds: float) -> Iterator[float]:
-    """Growing pauses that end when the time is over."""
+    """Growing pauses of `seconds` in all."""
     deadline, pause = time.monotonic() + seconds, WAIT_FIRST
     while (left := deadline - time.monotonic()) > 0:
         yield min(pause, left)

@@ -1,7 +1,7 @@
-"""The canonical JSON text of a value: sorted keys, no spaces, nothing escaped without need.
+"""The canonical JSON text of a value: sorted keys, no spaces, as few escapes as possible.
 
-Equal payloads are equal texts, whoever wrote them: unique keys compare them. So orjson, where it is
-installed, writes only what it writes exactly as the standard library does.
+Equal payloads must be equal texts, because unique keys compare them. So orjson, if installed, is
+used only for values that it writes exactly as the standard library does.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _encoder = _make_encoder()
 
 
 def by_json(value: Any) -> bytes | None:
-    """What the standard library writes; None where it refuses."""
+    """The text by the standard library; None if it refuses the value."""
     try:
         return "".join(_encoder(value, 0)).encode()
     except Exception:
@@ -50,7 +50,7 @@ def by_json(value: Any) -> bytes | None:
 
 
 def by_orjson(value: Any) -> bytes | None:
-    """The same text, sooner where there is much of it.
+    """The same text by orjson, which is faster for large values.
 
     orjson takes more than JSON has (UUIDs, NaN as null): what does not read back as it was is left
     to the standard library, and so is what may have another form there.

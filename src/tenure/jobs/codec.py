@@ -1,4 +1,4 @@
-"""JSON in and out, once each way. What cannot be stored is refused here, before anything is."""
+"""JSON of payloads and results. What cannot be stored is refused before anything is written."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ MAX_DEPTH_MESSAGE = "is nested too deeply"
 
 def encode(value: Any, limit: int, what: str = "payload") -> str:
     """Canonical JSON text: sorted keys, so that equal payloads are equal texts."""
+    # None means that something is wrong with the value; the careful encoder finds out what.
     raw = quickly(value)
     return fitting(_carefully(value, what) if raw is None else raw, limit, what)
 
 
 def fitting(raw: bytes, limit: int, what: str = "payload") -> str:
-    """Text within the limit."""
+    """Text of at most `limit` bytes."""
     if len(raw) > limit:
         raise PayloadError(
             f"the {what} has {len(raw):,} bytes and the limit is {limit:,}: "
@@ -29,12 +30,12 @@ def fitting(raw: bytes, limit: int, what: str = "payload") -> str:
 
 
 def decode(text: str) -> Any:
-    """The value again."""
+    """The value of a JSON text."""
     return json.loads(text)
 
 
 def _carefully(value: Any, what: str) -> bytes:
-    """The slow way, which knows what is wrong."""
+    """Encode again to find out what is wrong."""
     try:
         return CANONICAL.encode(value).encode()
     except UnicodeEncodeError as error:

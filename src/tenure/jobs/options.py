@@ -1,19 +1,24 @@
-"""What a caller may say about a job, checked at the caller."""
+"""The options of a job, checked where it is enqueued."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypedDict, cast
 
 from tenure.core.errors import OptionError
-from tenure.core.job import KeyMode, NewJob, UniqueKey
+from tenure.core.job import KeyMode, NewJob
 from tenure.core.rules.order import AfterFailure, OnFailure
+from tenure.jobs.option_values import (
+    awaited_ids,
+    check_moment,
+    check_seconds,
+    runs_anyway,
+    skips,
+    unique_key,
+)
 
-TEN_YEARS = 10 * 366 * 86_400.0
 LENGTHS = {
     "kind": 150,
     "queue": 100,
@@ -36,10 +41,6 @@ LENGTHS = {
     "consumer": 140,
 }
 REQUIRED = tuple(LENGTHS.keys() - {"tenant", "owner", "correlation_id", "trace", "enqueued_by"})
-AFTER_AT_MOST = 1_000
-ID = re.compile("[0-9]{1,18}")
-EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-LATEST = datetime(9998, 12, 31, tzinfo=UTC)
 FORBIDDEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 
 
@@ -80,6 +81,7 @@ PLAIN = (
 )  # fmt: skip
 
 
+# Options with a new value in nearly every job: caching them would only fill the cache.
 CHANGING = frozenset(
     {
         "key",
@@ -94,48 +96,48 @@ CHANGING = frozenset(
         "notify",
     }
 )
-PLACING = frozenset({"tx", "notify"})
+TX_OPTIONS = frozenset({"tx", "notify"})
 IN_TRANSACTION = "transaction"
 
 
-class Place(TypedDict):
-    """Where a job is added, and who says so: what `enqueue` keeps to itself."""
+class TxOptions(TypedDict):
+    """Options that say in which transaction a job is added; they are not part of the job."""
 
     tx: Any
     notify: str | None
 
 
-def place_of(options: Options) -> Place:
-    """The transaction; `notify="transaction"` is for one that we do not see commit."""
+def tx_options(options: Options) -> TxOptions:
+    """The transaction, and `notify="transaction"` for one whose commit we do not see."""
     tx, notify = options.get("tx"), options.get("notify")
     if notify not in (None, IN_TRANSACTION):
         raise OptionError(f"notify must be {IN_TRANSACTION!r} or None, not {notify!r}")
     if notify is not None and tx is None:
         raise OptionError("notify='transaction' needs tx: without one workers are told anyway")
-    return Place(tx=tx, notify=notify)
+    return TxOptions(tx=tx, notify=notify)
 
 
-def take_place(options: Options) -> Place:
-    """The same, and the options no longer hold it."""
-    place = place_of(options)
+def take_tx_options(options: Options) -> TxOptions:
+    """The same, removed from the options."""
+    found = tx_options(options)
     options.pop("tx", None)
     options.pop("notify", None)
-    return place
+    return found
 
 
 def new_job(kind: str, payload: str, options: Options) -> NewJob:
-    """A job to add; whatever is wrong with the options is said here."""
+    """A job to add; OptionError if an option is wrong."""
     if CHANGING.isdisjoint(options):
         try:
             return _known(kind, **options).with_payload(payload)
-        except TypeError:  # what cannot be remembered is looked at below
+        except TypeError:  # an unhashable value: checked below, without the cache
             pass
     return _checked(kind, options).with_payload(payload)
 
 
 @lru_cache(maxsize=1024, typed=True)
 def _known(kind: str, **options: Any) -> NewJob:
-    """The same few options come again and again. Typed: True is no priority, though it equals 1."""
+    """Cached: most jobs have the same few options. Typed: True equals 1, but is no priority."""
     return _checked(kind, cast(Options, options))
 
 
@@ -148,18 +150,20 @@ def _checked(kind: str, options: Options) -> NewJob:
             check_name(name, options[name])  # type: ignore[literal-required]
     expires = options.get("expires")
     if expires is not None and not isinstance(expires, datetime):
-        _seconds("expires", expires)
+        check_seconds("expires", expires)
     run_at = options.get("run_at")
     job = NewJob(
         kind=kind,
-        key=_key(options),
-        delay_seconds=_seconds("delay", options["delay"]) if "delay" in options else 0.0,
-        run_at=None if run_at is None else _moment("run_at", run_at),
-        expires_at=_moment("expires", expires) if isinstance(expires, datetime) else None,
-        expires_seconds=_seconds("expires", expires) if isinstance(expires, int | float) else None,
-        skips=_skips(options),
-        after=_after(options),
-        runs_anyway=_runs_anyway(options),
+        key=unique_key(options),
+        delay_seconds=check_seconds("delay", options["delay"]) if "delay" in options else 0.0,
+        run_at=None if run_at is None else check_moment("run_at", run_at),
+        expires_at=check_moment("expires", expires) if isinstance(expires, datetime) else None,
+        expires_seconds=check_seconds("expires", expires)
+        if isinstance(expires, int | float)
+        else None,
+        skips=skips(options),
+        after=awaited_ids(options),
+        runs_anyway=runs_anyway(options),
         **{name: options[name] for name in PLAIN if name in options},  # type: ignore[literal-required]
     )
     _check_numbers(job)
@@ -167,7 +171,7 @@ def _checked(kind: str, options: Options) -> NewJob:
 
 
 def check_name(name: str, value: object) -> None:
-    """Text of a bounded length that every database stores alike."""
+    """Refuse text that is too long, or that databases would store differently."""
     if value is None and name not in ("kind", "queue", "tenant", "step"):
         return
     if not isinstance(value, str):
@@ -177,7 +181,7 @@ def check_name(name: str, value: object) -> None:
 
 @lru_cache(maxsize=4096)
 def _check_text(name: str, value: str) -> None:
-    """The same few kinds, queues and tenants come again and again."""
+    """Cached: most jobs have the same few kinds, queues and tenants."""
     if name in REQUIRED and not value:
         raise OptionError(f"{name} cannot be empty")
     if len(value) > LENGTHS[name]:
@@ -186,80 +190,6 @@ def _check_text(name: str, value: str) -> None:
         raise OptionError(f"{name} {value!r} holds a control character or a lone surrogate")
     if value != value.strip():
         raise OptionError(f"{name} {value!r} begins or ends with a space")
-
-
-def _key(options: Options) -> UniqueKey | None:
-    value = options.get("key")
-    if value is None:
-        if "key_mode" in options or options.get("key_window") is not None:
-            raise OptionError("key_mode and key_window need a key")
-        return None
-    mode = options.get("key_mode", KeyMode.KEEP)
-    if mode not in list(KeyMode):
-        raise OptionError(f"key_mode {mode!r} is not one of {', '.join(KeyMode)}")
-    window = options.get("key_window")
-    seconds = None if window is None else _seconds("key_window", window)
-    if seconds == 0:
-        raise OptionError("key_window must be longer than nothing")
-    return UniqueKey(value=value, mode=KeyMode(mode), window_seconds=seconds)
-
-
-def _skips(options: Options) -> bool:
-    rule = options.get("ordering_failure", OnFailure.BLOCK)
-    if rule not in list(OnFailure):
-        raise OptionError(f"ordering_failure {rule!r} is not one of {', '.join(OnFailure)}")
-    if "ordering_failure" in options and options.get("ordering_key") is None:
-        raise OptionError("ordering_failure needs an ordering_key")
-    return rule == OnFailure.SKIP
-
-
-def _after(options: Options) -> tuple[str, ...]:
-    """One job or several, by id or by anything that has one; each once, in the order of ids."""
-    given = options.get("after")
-    if given is None:
-        return ()
-    alone = isinstance(given, str | NewJob) or not isinstance(given, Iterable)
-    ids = {_awaited(one) for one in ([given] if alone else given)}
-    if len(ids) > AFTER_AT_MOST:
-        raise OptionError(f"a job may wait for {AFTER_AT_MOST:,} others, not for {len(ids):,}")
-    return tuple(sorted(ids, key=int))
-
-
-def _awaited(job: object) -> str:
-    if isinstance(job, NewJob):
-        raise OptionError(
-            f"after names a {job.kind!r} that is not yet added: enqueue it first, in the same "
-            "transaction where both are to be added or neither"
-        )
-    found = getattr(job, "id", job)
-    if not isinstance(found, str) or not ID.fullmatch(found):
-        raise OptionError(f"after takes jobs or their ids, not {job!r}")
-    return found
-
-
-def _runs_anyway(options: Options) -> bool:
-    rule = options.get("after_failure", AfterFailure.CANCEL)
-    if rule not in list(AfterFailure):
-        raise OptionError(f"after_failure {rule!r} is not one of {', '.join(AfterFailure)}")
-    if "after_failure" in options and options.get("after") is None:
-        raise OptionError("after_failure needs after")
-    return rule == AfterFailure.RUN
-
-
-def _seconds(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise OptionError(f"{name} must be a number of seconds, not {value!r}")
-    if not 0 <= value <= TEN_YEARS:
-        raise OptionError(f"{name} must be between 0 and ten years of seconds, not {value!r}")
-    return float(value)
-
-
-def _moment(name: str, value: object) -> datetime:
-    if not isinstance(value, datetime) or value.tzinfo is None:
-        raise OptionError(f"{name} must be a datetime with a time zone, not {value!r}")
-    if not EARLIEST <= value <= LATEST:
-        raise OptionError(f"{name} must lie between the years 1970 and 9998, not {value!r}")
-    return value
 
 
 def _check_numbers(job: NewJob) -> None:

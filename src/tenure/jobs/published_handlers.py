@@ -1,7 +1,7 @@
-"""What workers publish about their handlers: a record per kind.
+"""What workers publish about their handlers: one record per kind.
 
-Producers that do not know a kind place its jobs by it, and replicas obey the limits that others of
-their app declare. A replica that starts takes no limit away that others still declare.
+Producers without a handler for a kind place its jobs by it, and replicas keep the limits that other
+replicas of their app declare. A replica that starts removes no limit that others still declare.
 """
 
 from __future__ import annotations
@@ -26,11 +26,14 @@ if TYPE_CHECKING:
 
 HANDLERS = "handlers"
 PUBLISHED_EVERY = timedelta(minutes=5)
+# Three missed declarations: its workers are gone, another declaration may replace it.
 FORGOTTEN_AFTER = 3 * PUBLISHED_EVERY
 GONE_AFTER = timedelta(hours=1)
 KEPT = timedelta(days=30)
+# A kind moves rarely to another queue; an unknown kind gets a worker soon after a deployment.
 KNOWN_SECONDS = 30.0
 UNKNOWN_SECONDS = 2.0
+# Kinds come from callers, so the number of names is bounded.
 MOST_KNOWN = 10_000
 NEVER: tuple[float, Placement | None] = (0.0, None)
 UNPLACED = attrgetter("unplaced")
@@ -38,7 +41,7 @@ UNPLACED = attrgetter("unplaced")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedHandler:
-    """A handler as its workers declare it; limits with the time of their last declaration."""
+    """A handler as its workers declare it, with the time when each limit was last declared."""
 
     kind: str
     queue: str
@@ -56,17 +59,17 @@ class PublishedHandler:
 
     @property
     def placement(self) -> Placement:
-        """Where its jobs go."""
+        """Queue, priority and attempts of its jobs."""
         return Placement(self.queue, self.priority, self.max_attempts)
 
     def silent(self, now: datetime, span: timedelta) -> bool:
-        """Whether nobody has declared it for so long."""
+        """Whether no worker has declared it for this time."""
         return self.seen_at is None or now - self.seen_at >= span
 
     def next(self, there: PublishedHandler, now: datetime, *, new: bool) -> PublishedHandler | None:
-        """What to write where another declaration stands; None where that one stays.
+        """What to write over the stored declaration; None to leave that one.
 
-        One that differs is `new` once per process. Another app's stays while somebody declares it.
+        A declaration that differs is `new` once per process. Another app's stays while renewed.
         """
         mine = replace(self, version=there.version)
         if there.app != self.app:
@@ -81,7 +84,7 @@ class PublishedHandler:
     def _with_limits_of(
         self, other: PublishedHandler, now: datetime, *, over: bool = False
     ) -> PublishedHandler:
-        """The limits of another declaration, where this one has none: they stay for an hour."""
+        """With the limits of another declaration if this one has none: they stay for an hour."""
         found = self
         if _lasts(other.limit_at, now) and (over or self.limit is None):
             found = replace(found, limit=other.limit, limit_at=other.limit_at)
@@ -90,21 +93,21 @@ class PublishedHandler:
         return found
 
     def _limits_due(self, there: PublishedHandler, now: datetime) -> bool:
-        """Whether a limit that is declared here has to be declared again."""
+        """Whether a limit of this declaration has to be renewed."""
         pairs = ((self.limit, there.limit_at), (self.key_limit, there.key_limit_at))
         return any(
             limit is not None and (at is None or now - at >= PUBLISHED_EVERY) for limit, at in pairs
         )
 
     def differs(self, other: PublishedHandler) -> bool:
-        """Whether they say different things, whenever that was."""
+        """Whether they differ in anything but times."""
         return self._said() != other._said()
 
     def _said(self) -> tuple[Any, ...]:
         return (*self.placement, self.timeout, self.app, self.release, self.limit, self.key_limit)
 
     def to_record(self) -> Record:
-        """As it is stored."""
+        """The record to store."""
         data = asdict(self)
         for name in ("kind", "seen_at", "version"):
             del data[name]
@@ -114,7 +117,7 @@ class PublishedHandler:
 
     @classmethod
     def of(cls, record: Record) -> PublishedHandler:
-        """From what is stored; newer code may have stored more."""
+        """From a record; unknown fields of newer code are ignored."""
         data = {name: record.data[name] for name in cls.__slots__ if name in record.data}
         for name in ("limit", "key_limit"):
             data[name] = Limit(**data[name]) if data.get(name) else None
@@ -124,7 +127,7 @@ class PublishedHandler:
 
 
 class Published:
-    """`app.published`: read by producers when they meet a kind that they do not know."""
+    """`app.published`: tells producers where jobs of kinds go that they have no handler for."""
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self._store = store
@@ -133,14 +136,14 @@ class Published:
         self._announced: set[tuple[Store, str]] = set()
 
     def all(self) -> dict[str, PublishedHandler]:
-        """By kind."""
+        """All published handlers, by kind."""
         return {one.name: PublishedHandler.of(one) for one in every(self._store.records, HANDLERS)}
 
     def publish(self, handlers: Iterable[Handler[Any]]) -> dict[str, PublishedHandler]:
-        """What these say, unless it stands there already; what stands there now.
+        """Publish these handlers where something changed; returns what is published now.
 
         A declaration that differs is written once per process. Of two releases the one that
-        started last has the word, and keeps it while one of its replicas lives.
+        started last wins, and keeps its word while one of its replicas lives.
         """
         now, there = self._store.now(), self.all()
         for handler in handlers:
@@ -150,20 +153,22 @@ class Published:
                 mine = mine.next(before, now, new=name not in self._announced)
             self._announced.add(name)
             if mine is not None:
-                with suppress(VersionConflict):  # another replica has just spoken: the next time
+                with suppress(
+                    VersionConflict
+                ):  # another replica has just written: try again next time
                     self._store.records.put(mine.to_record())
                     there[handler.kind] = replace(mine, seen_at=now)
         return there
 
     def forget_old(self) -> None:
-        """Kinds that no worker has known for a month."""
+        """Remove kinds that no worker has known for a month."""
         now = self._store.now()
         for kind, one in self.all().items():
             if one.silent(now, KEPT):
                 self._store.records.remove(HANDLERS, kind)
 
     def limits(self, there: Mapping[str, PublishedHandler]) -> list[PublishedHandler]:
-        """Those of this app that declare a limit, within the last hour."""
+        """The handlers of this app with the limits declared within the last hour."""
         now, app = self._store.now(), self._settings.app_name
         return [
             replace(
@@ -176,13 +181,13 @@ class Published:
         ]
 
     def knows(self, jobs: Iterable[NewJob]) -> bool:
-        """Whether these can be placed without a look into the database."""
+        """Whether `place` needs no query for these jobs."""
         now = time.monotonic()
         return all(now < self._found.get(job.kind, NEVER)[0] for job in jobs if job.unplaced)
 
     def place(self, jobs: Sequence[NewJob]) -> Sequence[NewJob]:
-        """Jobs of kinds that this process does not know, as live workers say; the others as they
-        are, and those that nobody knows are left to the worker that will.
+        """Place jobs of kinds without a handler here as live workers say. All others are unchanged;
+        a kind that no worker knows yet is placed by the worker that claims it.
         """
         if not any(map(UNPLACED, jobs)):
             return jobs
@@ -193,7 +198,7 @@ class Published:
         return job if found is None else job.placed(found)
 
     def _look(self, kind: str) -> Placement | None:
-        """Kept for some seconds. A hint: where it cannot be read, the handler decides at claim."""
+        """Cached for some seconds. If it cannot be read, the handler decides at the claim."""
         now = time.monotonic()
         until, known = self._found.get(kind, NEVER)
         if now < until:

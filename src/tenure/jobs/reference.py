@@ -1,4 +1,4 @@
-"""A reference to a job: its id, and what its enqueuer wants to know of it."""
+"""What enqueue returns: the id of a job, and methods to wait for it and read its result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tenure.core.errors import OptionError, TenureError
 from tenure.core.job import Job, State
 
 if TYPE_CHECKING:
-    from tenure.app import Tenure
+    from tenure.jobs.app_protocol import App
 
 
 class JobFailed(TenureError):
@@ -19,7 +19,9 @@ class JobFailed(TenureError):
 
     def __init__(self, job_id: str, state: str, reason: str | None) -> None:
         told = f" ({reason})" if reason else ""
-        super().__init__(f"job {job_id} ended {state}{told}; tenure jobs show {job_id} tells more")
+        super().__init__(
+            f"job {job_id} ended {state}{told}; run tenure jobs show {job_id} for details"
+        )
         self.job_id = job_id
         self.state = state
         self.reason = reason
@@ -27,7 +29,7 @@ class JobFailed(TenureError):
 
 @dataclass(frozen=True, slots=True)
 class JobRef:
-    """The answer to an enqueue. `created` is False where the unique key named a job already.
+    """The answer to an enqueue. `created` is False if a job with this unique key was there already.
 
     >>> ref = render.enqueue(invoice_id=42)      # doctest: +SKIP
     >>> ref.result(timeout=30)                   # doctest: +SKIP
@@ -36,7 +38,7 @@ class JobRef:
 
     id: str
     created: bool = True
-    app: Tenure | None = field(default=None, repr=False, compare=False)
+    app: App | None = field(default=None, repr=False, compare=False)
 
     def job(self) -> Job:
         """The job as it is now, with payload and result."""
@@ -53,7 +55,7 @@ class JobRef:
     def result(self, timeout: float = 15.0) -> Any:
         """What the handler returned.
 
-        Raises JobFailed where the job ended in another way, TimeoutError where it has not ended.
+        Raises JobFailed if the job ended in another way, TimeoutError if it has not ended in time.
         """
         return _result(self.wait(timeout), timeout)
 
@@ -66,9 +68,9 @@ class JobRef:
         return self._app.cancel(self)
 
     @property
-    def _app(self) -> Tenure:
+    def _app(self) -> App:
         if self.app is None:
-            raise OptionError(f"this reference to job {self.id} came without an app: use app.get()")
+            raise OptionError(f"this reference to job {self.id} has no app: use app.get()")
         return self.app
 
 
@@ -77,4 +79,4 @@ def _result(job: Job, timeout: float) -> Any:
         raise TimeoutError(f"job {job.id} is still {job.state} after {timeout:g} s")
     if job.state is not State.SUCCEEDED:
         raise JobFailed(job.id, job.state, job.reason)
-    return job.value
+    return job.result

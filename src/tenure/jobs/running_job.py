@@ -1,4 +1,4 @@
-"""A job in its handler's hands: who it is, how it says what it does, how it ends itself."""
+"""The running job, as its handler sees it: facts, progress, log lines, steps, settlement."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from tenure.jobs.steps import RunSteps
 from tenure.stores.contract import LogLine, Report
 
 if TYPE_CHECKING:
-    from tenure.app import Tenure
+    from tenure.jobs.app_protocol import App
 
 P = ParamSpec("P")
+# Per heartbeat, so that a handler in a loop cannot fill memory or the database.
 LOG_LINES_KEPT = 200
 LOG_LINE_LIMIT = 2_000
 NEWS_LOCK = threading.Lock()
-"""Held for an append: one for all jobs, as most of them have no news at all."""
+"""Held for an append only. One lock for all jobs: most have no news, and a lock each would cost."""
 current_job: ContextVar[RunningJob | None] = ContextVar("tenure_current_job", default=None)
 
 
 @dataclass(slots=True)
 class News:
-    """Progress and lines that wait for the next heartbeat. Any thread may add."""
+    """Progress and log lines until the next heartbeat. Any thread may add some."""
 
     progress: float | None = None
     note: str | None = None
@@ -46,7 +47,7 @@ class RunningJob:
         "stop_reason",
     )  # fmt: skip
 
-    def __init__(self, app: Tenure, claimed: ClaimedJob) -> None:
+    def __init__(self, app: App, claimed: ClaimedJob) -> None:
         self.app = app
         self.claimed = claimed
         self.stop_reason: str | None = None
@@ -79,33 +80,33 @@ class RunningJob:
 
     @property
     def tenant(self) -> str:
-        """Whose data it is."""
+        """The tenant whose data it is."""
         return self.claimed.tenant
 
     @property
     def canceled(self) -> bool:
-        """Whether to stop: cancelled, out of time, or the lease is lost. Ask now and then.
+        """Whether to stop: cancelled, timed out, or the lease is lost. Check it now and then.
 
-        A handler that saw it and returns nothing has stopped; one that returns a value has
-        finished all the same.
+        A handler that saw True and returns None has stopped; one that returns a value has finished
+        nevertheless.
         """
         self.noticed = self.noticed or self.stop_reason is not None
         return self.noticed
 
     def progress(self, fraction: float, note: str | None = None) -> None:
-        """Say how far it is, 0 to 1. Cheap: it travels with the heartbeat."""
+        """Report progress, from 0 to 1. Cheap: it is written with the next heartbeat."""
         if not 0.0 <= fraction <= 1.0:
-            raise OptionError(f"progress goes from 0 to 1, not {fraction!r}")
+            raise OptionError(f"progress must be from 0 to 1, not {fraction!r}")
         with NEWS_LOCK:
-            news = self._fresh_news()
+            news = self._news = self._news or News()
             news.progress = float(fraction)
             news.note = None if note is None else _line(note)[:200]
 
     def log(self, message: str, level: str = "info") -> None:
-        """Keep a line with the job. At most a few hundred between two heartbeats are kept."""
+        """Add a log line to the job. At most 200 between two heartbeats are kept."""
         line = LogLine(_line(message), _line(level)[:20], datetime.now(UTC))
         with NEWS_LOCK:
-            news = self._fresh_news()
+            news = self._news = self._news or News()
             if len(news.lines) < LOG_LINES_KEPT:
                 news.lines.append(line)
             else:
@@ -114,7 +115,7 @@ class RunningJob:
     def settle(
         self, outcome: Outcome | None = None, *, result: Any = None, tx: Any = None
     ) -> Settling:
-        """Your rows, follow-up jobs and this job's end in one fenced transaction.
+        """Commit your rows, follow-up jobs and the end of this job in one fenced transaction.
 
         `with job.settle() as tx:` in a plain handler, `async with` in an async one. With `tx` it
         joins your own open transaction, and you commit.
@@ -126,7 +127,7 @@ class RunningJob:
     def step(self, name: str, function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Any:
         """Call the function once for this job, whatever its retries: `job.step("charge", pay, 42)`.
 
-        Its result is kept as JSON and answered again by later runs. What it raises is not kept.
+        The result is kept as JSON; later runs return it without a call. Exceptions are not kept.
         """
         return self._run_steps().run(name, function, *args, **kwargs)
 
@@ -147,20 +148,15 @@ class RunningJob:
             return self._steps
 
     def has_settled(self, settlement: Settlement, *, joined: bool) -> None:
-        """It ended itself: in a transaction of ours, or in one that the caller is to commit."""
+        """Called by the settle block. `joined`: the user has to commit their own transaction."""
         self.settlement = settlement
         if joined:
             self.joined = True
         else:
             self.settled = True
 
-    def _fresh_news(self) -> News:
-        if self._news is None:
-            self._news = News()
-        return self._news
-
     def take_news(self) -> Report | None:
-        """What is to be written now; the heartbeat asks."""
+        """Progress and lines to write now, if any; called by the heartbeat."""
         if self._news is None:
             return None
         with NEWS_LOCK:

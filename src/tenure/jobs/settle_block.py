@@ -1,6 +1,6 @@
 """`job.settle()`: the handler's rows, follow-up jobs and the job's end, together or not at all.
 
-The fenced statement is the last one before COMMIT, so a slow block keeps nobody else's row.
+The fenced statement is the last one before COMMIT: a slow block does not lock the job's row.
 """
 
 from __future__ import annotations
@@ -81,6 +81,7 @@ class Settling:
                 self._thread.end()
         elif error is None:
             jobs = self._job.app.store.jobs
+            # On a connection of ours: the user's async connection cannot run our sync statements.
             await asyncio.to_thread(jobs.report, self._news())
             self._require(await jobs.settle_async([self._settlement], self._given))
             self._done()
@@ -89,7 +90,9 @@ class Settling:
         try:
             return await thread.call(self._block.__enter__)
         except BaseException as error:
-            if isinstance(error, asyncio.CancelledError):  # it may begin yet, and must not stay
+            if isinstance(
+                error, asyncio.CancelledError
+            ):  # the thread may still begin it: roll back
                 thread.leave(self._block.__exit__, type(error), error, None)
             thread.end()
             raise
@@ -104,13 +107,14 @@ class Settling:
                 yield inner
                 store.jobs.report(self._news(), tx=inner)
                 self._require(store.jobs.settle([self._settlement], tx=inner))
+        # The handler's rows and the settlement share the transaction: the job's row tells for both.
         except CommitUnknown:
             if not self._committed():
                 raise
         self._done()
 
     def _news(self) -> list[Report]:
-        """After the settlement nobody may speak for the job, so what is left is said now."""
+        """Progress and log lines go first: after the settlement the fence refuses them."""
         news = self._job.take_news()
         return [] if news is None else [news]
 
@@ -124,13 +128,13 @@ class Settling:
             raise LeaseLost(self._job.id, self._job.fence)
 
     def _done(self) -> None:
-        """In a joined transaction the commit is still to come, so the worker looks afterwards."""
+        """In a joined transaction the user commits later: the worker checks the row afterwards."""
         self._job.has_settled(self._settlement, joined=self._given is not None)
         if self._given is None:
             self._tell()
 
     def _committed(self) -> bool:
-        """The connection broke at COMMIT: the row tells whether it went through."""
+        """Whether the COMMIT went through before the connection broke: the row tells."""
         row = self._job.app.store.jobs.get(self._job.id)
         return (
             row is not None

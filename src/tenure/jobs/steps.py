@@ -1,7 +1,7 @@
-"""`job.step(name, fn)`: what a run has done once is remembered, and not done again by the next one.
+"""`job.step(name, fn)`: the result of a step is kept, and later runs do not call it again.
 
-A step's result is written, under the fence, right after its function has returned. Between those
-two a crash can still come, so the function runs at least once; after them it does not run again.
+The result is written under the fence, right after the function has returned. A crash between the
+two repeats the step, so a function runs at least once; after the write it does not run again.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
 
 class RunSteps:
-    """The steps of one run. What earlier runs did is read at its first step."""
+    """The steps of one run. Results of earlier runs are read with its first step."""
 
     def __init__(self, job: RunningJob) -> None:
         self._job = job
         self._naming, self._reading = Lock(), Lock()
         self._taken: set[str] = set()
+        # The first claim has fence 1: there is no earlier run, and nothing to read.
         self._known: dict[str, str] | None = None if job.fence > 1 else {}
 
     def run(self, name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -58,12 +59,12 @@ class RunSteps:
 
     @contextmanager
     def _turn(self, name: str) -> Iterator[None]:
-        """A name counts once in a run; one whose function failed may be tried again."""
+        """A name is used once in a run, unless its function failed."""
         check_name("step", name)
         if open_here.get() is not None:
             raise UsageError(
-                f"step {name!r} is remembered in a transaction of its own: call it before the "
-                "block that is open here, or after it"
+                f"step {name!r} needs a transaction of its own: call it before or after the block "
+                "that is open here"
             )
         with self._naming:  # never held while the database is asked: the loop may wait for it
             if name in self._taken:
@@ -82,12 +83,13 @@ class RunSteps:
             return self._known.get(name)
 
     def _remember(self, name: str, value: Any) -> str:
-        """As JSON, which is also what the caller gets: the same in this run and in the next."""
+        """Store the result as JSON, which is decoded for the caller too: the same in every run."""
         limit = self._job.app.settings.payload_limit_bytes
         text = encode(value, limit, f"result of step {name!r}")
         lease, steps = self._job.claimed.lease, self._job.app.store.steps
         try:
             held = steps.remember(lease, name, text)
+        # Writing the same result again is harmless; the fence still decides.
         except CommitUnknown:
             held = steps.remember(lease, name, text)
         if not held:

@@ -14,7 +14,7 @@ from tenure.stores.contract import Store
 from tenure.stores.contract.parts import Record, every
 
 if TYPE_CHECKING:
-    from tenure.jobs.handler import Registry
+    from tenure.jobs.registry import Registry
 
 LIMITS = "limits"
 KEY_LIMITS = "key_limits"

@@ -13,7 +13,7 @@ from tenure.stores.contract import Store
 from tenure.stores.contract.parts import Record, every
 
 if TYPE_CHECKING:
-    from tenure.jobs.handler import Registry
+    from tenure.jobs.registry import Registry
 
 QUEUE_OPTIONS = "queue_options"
 LONGEST_AGEING = 30 * 86_400.0

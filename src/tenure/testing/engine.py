@@ -12,7 +12,7 @@ from tenure.core.filter import JobFilter
 from tenure.core.job import OPEN_STATES, Job
 from tenure.core.timing.clock import Clock
 from tenure.jobs.published_handlers import Published
-from tenure.jobs.waiters import Waits
+from tenure.jobs.waiting.waiters import Waiters
 from tenure.operations.insight import Insight
 from tenure.operations.limits import KeptLimits
 from tenure.operations.operator import Operator
@@ -34,7 +34,7 @@ def on_temporary_database(
     try:
         yield app
     finally:
-        app.waits.close()
+        app.waiters.close()
         store.close()
         _point(app, kept, kept_url)
 
@@ -47,7 +47,7 @@ def _point(app: Tenure, store: Store, url: str) -> None:
     app.published = Published(store, app.settings)
     app.limits = KeptLimits(store, app.handlers, app.published)
     app.queues = app.queues.on(store)
-    app.waits = Waits(store, app.signals)
+    app.waiters = Waiters(store, app.signals)
     app.features.use(store)
 
 
@@ -60,14 +60,14 @@ def enqueued(app: Tenure, kind: str, **arguments: Any) -> list[Job]:
     """Open jobs of a kind whose payload has these values."""
     where = JobFilter(kinds=(kind,), states=OPEN_STATES)
     jobs = [app.get(job.id) for job in app.insight.stream(where)]
-    return [job for job in jobs if _has(job.arguments, arguments)]
+    return [job for job in jobs if _has(job.payload, arguments)]
 
 
 def assert_enqueued(app: Tenure, kind: str, *, times: int = 1, **arguments: Any) -> list[Job]:
     """Fails unless so many open jobs of this kind have these arguments; shows what there is."""
     found = enqueued(app, kind, **arguments)
     if len(found) != times:
-        there = [(job.kind, app.get(job.id).arguments) for job in app.insight.stream()]
+        there = [(job.kind, app.get(job.id).payload) for job in app.insight.stream()]
         raise AssertionError(
             f"expected {times} open job(s) of {kind!r} with {arguments}, found {len(found)}; "
             f"in the database: {there}"

@@ -15,7 +15,7 @@ from tenure.core.outcome import Ending, Raised, Released, Returned
 from tenure.core.rules.retry import Exponential
 from tenure.core.rules.settlement import Settled, Settlement, decide
 from tenure.core.timing.budget import Budget
-from tenure.jobs.handler import RunsIn
+from tenure.jobs.handler_options import RunsIn
 from tenure.stores.contract import Claim, ClaimRequest
 from tenure.worker.claim_terms import ClaimTerms
 from tenure.worker.processes.isolation import Isolation, SuspectRuns

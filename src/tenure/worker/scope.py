@@ -10,7 +10,8 @@ from tenure.app import Tenure
 from tenure.core.errors import OptionError
 from tenure.core.rules.shard import Shard
 from tenure.core.timing.budget import Budget
-from tenure.jobs.handler import Handler, QueueSlots
+from tenure.jobs.handler import Handler
+from tenure.jobs.handler_options import QueueSlots
 from tenure.worker.running.slots import Slots
 from tenure.worker.settings import WorkerSettings
 

@@ -84,7 +84,7 @@ def test_a_refusal_is_told_without_the_key(engine: Tenure, client: httpx.Client)
 
     client.get("/read", headers=bearer(wrong))
 
-    assert told == [{"how": "key", "reason": "this key is not valid, or no longer"}]
+    assert told == [{"how": "key", "reason": "this key is not valid or has expired"}]
 
 
 def test_two_credentials_are_one_too_many(engine: Tenure, client: httpx.Client) -> None:

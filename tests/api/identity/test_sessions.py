@@ -117,7 +117,7 @@ def test_a_session_is_whom_the_link_was_made_for(engine: Tenure, client: httpx.C
     sign_in(engine, client, caller=ADA)
 
     assert client.get("/session").json() | {"csrfToken": ""} == {
-        "name": "session:ada", "how": "session", "tenant": "acme", "owner": "ada",
+        "name": "session:ada", "how": "session", "tenant": "acme", "userId": "ada",
         "permissions": ["read", "write"], "site": False, "csrfToken": "",
     }  # fmt: skip
     assert client.post("/admin", headers=csrf(client)).status_code == 403

@@ -61,4 +61,4 @@ def run(app: Tenure, **budget: Any) -> int:
 def slots(app: Tenure, kind: str = "nightly") -> list[str]:
     """The slots that have a job, oldest job first."""
     jobs = reversed(list(app.insight.stream(JobFilter(kinds=(kind,)))))
-    return [app.get(job.id).arguments["slot"] for job in jobs]
+    return [app.get(job.id).payload["slot"] for job in jobs]

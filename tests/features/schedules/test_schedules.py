@@ -61,7 +61,7 @@ def test_the_job_is_as_its_handler_says(make: Make, clock: ManualClock) -> None:
 
     [job] = app.insight.stream()
     assert (job.kind, job.queue, job.priority, job.tenant) == ("poll", "slow", 7, "acme")
-    assert app.get(job.id).arguments == {"n": 3}
+    assert app.get(job.id).payload == {"n": 3}
 
 
 @pytest.mark.parametrize(("catch_up", "fired"), [("none", 0), ("last", 1), ("all", 3)])
@@ -209,7 +209,7 @@ def test_an_edited_payload_leaves_the_slot_where_it_is(make: Make, clock: Manual
 
     assert run(app) == 1
     [job] = app.insight.stream()
-    assert app.get(job.id).arguments == {"slot": FIRST, "n": 5}
+    assert app.get(job.id).payload == {"slot": FIRST, "n": 5}
 
 
 def test_run_now_adds_a_job_beside_the_slots(make: Make, clock: ManualClock) -> None:

@@ -56,12 +56,12 @@ def test_each_target_gets_one_job_and_each_page_is_one(
 
     assert bills(app) == dict.fromkeys(TENANTS, 1)
     walks = list(app.insight.stream(JobFilter(kinds=("billing",))))
-    assert [app.get(walk.id).value for walk in walks] == [
+    assert [app.get(walk.id).result for walk in walks] == [
         {"targets": 25, "more": False},
         {"targets": 20, "more": True},
         {"targets": 10, "more": True},
     ]
-    months = {app.get(job.id).arguments["month"] for job in app.insight.stream() if job.tenant}
+    months = {app.get(job.id).payload["month"] for job in app.insight.stream() if job.tenant}
     assert months == {"2026-02"}
 
 
@@ -106,7 +106,7 @@ def test_no_targets_are_no_jobs(make: Make) -> None:
     ref = app.enqueue("billing")
     Worker(app).run_until_idle()
 
-    assert app.get(ref).value == {"targets": 0, "more": False}
+    assert app.get(ref).result == {"targets": 0, "more": False}
 
 
 @pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)

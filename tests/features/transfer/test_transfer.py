@@ -68,7 +68,7 @@ def test_ids_go_on_behind_the_highest_that_was_ever_given_out(
 def test_keys_are_still_unique(
     stocked: Shop, transfer: MakeTransfer, fresh_database_url: str, open_shop: OpenShop
 ) -> None:
-    before = {job.arguments.get("text"): job.id for job, *_ in stocked.jobs()}
+    before = {job.payload.get("text"): job.id for job, *_ in stocked.jobs()}
     transfer().run()
     app = open_shop(fresh_database_url).app
 
@@ -96,7 +96,7 @@ def test_a_worker_of_the_target_ends_all_that_was_begun(
     ]  # fmt: skip
     assert said.index("first") < said.index("second")
     assert {"running", "keyed", "paid", "scarce 1"} <= set(said) and "charged" not in said
-    [running] = [one for one in moved.jobs() if one[0].arguments == {"text": "running"}]
+    [running] = [one for one in moved.jobs() if one[0].payload == {"text": "running"}]
     assert (running[0].attempt, running[0].fence, running[1][0].entry) == (1, 2, "crashed")
 
 

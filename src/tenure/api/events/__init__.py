@@ -1,6 +1,4 @@
-"""What happens to jobs, as it happens: many clients, one reader in each process, no connection
-held for anybody.
-"""
+"""Event streams: many clients, one reader of the database per process, no connection per client."""
 
 from tenure.api.events.hub import Hub
 

@@ -1,4 +1,4 @@
-"""What a look at the database found: which jobs changed since the look before. Pure."""
+"""Which jobs have changed since the last look at the database. No database in here."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ from typing import Any
 from tenure.core.job import Job, State
 from tenure.stores.contract import LogLine
 
+# Bounds the memory. A forgotten job is reported once more when it is seen again.
 MOST_KNOWN = 20_000
 MOST_FOLLOWED = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class JobNews:
-    """One job as it is now, with what its handlers have said."""
+    """One job as it is now, with its log lines."""
 
     job: Job
     lines: Sequence[LogLine] = ()
 
 
 def face(job: Job) -> tuple[Any, ...]:
-    """What a watcher sees of a job: where this is the same, nothing has happened."""
+    """The fields that an event reports: if they are the same, nothing has happened."""
     return (
         job.state, job.fence, job.attempt, job.priority, job.hold, job.run_at,
         job.progress, job.progress_note, job.cancel_requested, job.reason,
     )  # fmt: skip
 
 
-class Memory:
-    """How every job looked when last seen. Bounded: what was not seen for long is forgotten."""
+class SeenJobs:
+    """Jobs as they were when last seen. Bounded: the oldest are forgotten."""
 
     def __init__(self) -> None:
         self._faces: dict[str, tuple[Any, ...]] = {}
@@ -38,19 +39,20 @@ class Memory:
 
     @property
     def followed(self) -> set[str]:
-        """Jobs that ran when last seen: how they go on is looked at until they do not."""
+        """Jobs that were running when last seen: they are looked at until they end."""
         return set(self._running)
 
     def changed(self, found: Iterable[Job]) -> list[Job]:
-        """Those that look different from before, or were never seen; each is remembered."""
+        """Those that differ from before or are new; all are remembered."""
         return [job for job in found if self._differs(job)]
 
     def forget(self, ids: Iterable[str]) -> None:
-        """They are not there any more."""
+        """Do not follow jobs that no longer exist."""
         for job_id in ids:
             self._running.pop(job_id, None)
 
     def _differs(self, job: Job) -> bool:
+        # Removed and added: dictionaries keep the order of insertion, so the first is the oldest.
         before = self._faces.pop(job.id, None)
         self._faces[job.id] = now = face(job)
         self._follow(job)

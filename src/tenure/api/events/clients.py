@@ -1,4 +1,4 @@
-"""One client each: what it has still to be sent. Bounded, however slowly it reads."""
+"""What each client still has to be sent. Bounded, however slowly it reads."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tenure.api.events.frames import frame
 from tenure.api.kit.shapes.jobs import light, log_line
 from tenure.core.job import Job
 
+# A client that is so far behind reads its lists faster than this many events.
 MOST_WAITING = 2_000
 Wanted = Callable[[Job], bool]
 
@@ -27,14 +28,14 @@ class Event:
 
 
 class Client:
-    """Waits for news on the server's loop."""
+    """A stream's end in the server. Used on the server's loop."""
 
     def __init__(self) -> None:
         self._bell = asyncio.Event()
         self.closed = False
 
     async def news(self, seconds: float) -> bool:
-        """Whether something came within this time."""
+        """Wait for something to send; False if nothing came in time."""
         try:
             async with asyncio.timeout(seconds):
                 await self._bell.wait()
@@ -44,18 +45,18 @@ class Client:
         return True
 
     def close(self) -> None:
-        """The service ends."""
+        """End the stream: the service shuts down."""
         self.closed = True
         self.ring()
 
     def ring(self) -> None:
-        """There is something."""
+        """Wake the stream: there is something to send."""
         self._bell.set()
 
 
 class AllClient(Client):
-    """Every job that it may see. Of one job only the latest change waits; of too many, none: the
-    client is told to look for itself.
+    """A client that watches all jobs it may see. Only the latest change of a job is kept. If too
+    many jobs change, none is kept: the client is told to read its lists again.
     """
 
     def __init__(self, wanted: Wanted) -> None:
@@ -65,14 +66,15 @@ class AllClient(Client):
         self._first = b""
 
     def greet(self, mark: str | None) -> None:
-        """From here on it misses nothing; `mark` is where that is."""
+        """Tell the client that it gets every change after `mark`."""
         self._first = frame("ready", number=mark)
         self.ring()
 
     def offer(self, events: Sequence[Event]) -> None:
-        """Those that it wants."""
+        """Take those that the client wants."""
         for event in events:
             if self._wanted(event.job):
+                # Moved to the end: frames have to leave in the order of their numbers.
                 self._waiting.pop(event.job.id, None)
                 self._waiting[event.job.id] = event
         if len(self._waiting) > MOST_WAITING:
@@ -81,12 +83,12 @@ class AllClient(Client):
             self.ring()
 
     def lose(self, mark: str) -> None:
-        """It missed something that nobody has any more; from the mark on it misses nothing."""
+        """Tell the client that events are lost, and that it gets every change after `mark`."""
         self._waiting, self._first = {}, frame("reset", number=mark)
         self.ring()
 
     def take(self) -> list[bytes]:
-        """What is to be sent now; in the order of numbers, for that is the order of the dict."""
+        """Frames to send now, in the order of their numbers."""
         frames = [self._first] if self._first else []
         frames += [event.frame for event in self._waiting.values()]
         self._waiting, self._first = {}, b""
@@ -94,8 +96,8 @@ class AllClient(Client):
 
 
 class JobClient(Client):
-    """One job: its changes and its log lines. Where it stands is in the ids of its events, so that
-    any process can go on from there.
+    """A client that watches one job: its changes and log lines. The ids of its events hold its
+    position, so that any process can continue the stream.
     """
 
     def __init__(self, job_id: str, last_event_id: str | None) -> None:
@@ -105,19 +107,19 @@ class JobClient(Client):
         self._latest: JobNews | None = None
 
     def offer(self, news: JobNews) -> None:
-        """The latest is all that counts."""
+        """Take the state of the job; it replaces an older one."""
         self._latest = news
         if self._has_news(news):
             self.ring()
 
     @property
     def over(self) -> bool:
-        """All of a job that has ended was sent."""
+        """Whether the job has ended and everything was sent."""
         latest = self._latest
         return latest is not None and latest.job.state.final and not self._has_news(latest)
 
     def take(self) -> list[bytes]:
-        """What is to be sent now."""
+        """Frames to send now."""
         if (news := self._latest) is None:
             return []
         frames = []
@@ -141,7 +143,7 @@ def _digest(job: Job) -> str:
 
 
 def _stand(last_event_id: str | None) -> tuple[int, str]:
-    """What a client says that it has; whatever it is, it gets the rest."""
+    """The position in the last event id; an unknown one means the beginning."""
     lines, _, digest = (last_event_id or "").partition(".")
     number = int(lines) if lines.isascii() and lines.isdigit() and len(lines) < 8 else 0
     return number, digest

@@ -1,6 +1,6 @@
-"""What is said of jobs that began or ended: here at once, elsewhere where the database carries it.
+"""Hints that a job began or ended: from this process, and from others on PostgreSQL.
 
-A hint only tells where to look. Without any, a look finds the newest jobs and those that run.
+A hint only says where to look. Without hints, a look covers the newest and the running jobs.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 from tenure.app import Tenure
 from tenure.wakeups.ended_jobs import EVERY_JOB
 
+# More ids than one look should read; then it is cheaper to tell clients to read their lists.
 MOST = 5_000
 ASK_AGAIN = 10.0
 LISTEN_AGAIN = 5.0
@@ -21,20 +22,21 @@ SAID = ("jobs.enqueued", "job.started", "job.settled", "job.ended")
 
 
 class Hints:
-    """Gathered from whatever thread says them, taken by the next look."""
+    """Ids of jobs, added by any thread and taken by the next look."""
 
     def __init__(self, engine: Tenure) -> None:
         self._engine = engine
+        # append and popleft of a deque are atomic: any thread adds without a lock.
         self._said: deque[Collection[str]] = deque(maxlen=MOST + 1)
         self._stops: list[Callable[[], None]] = []
         self._listening: asyncio.Task[None] | None = None
 
     def say(self, ids: Collection[str]) -> None:
-        """Something happened to these."""
+        """Note that something happened to these jobs."""
         self._said.append(ids)
 
     def take(self) -> set[str] | None:
-        """What was said since the last time; None where it was too much to look at."""
+        """The ids since the last call; None if there are too many to look at."""
         found: set[str] = set()
         whole = len(self._said) <= MOST
         while self._said:
@@ -42,7 +44,7 @@ class Hints:
         return found if whole and len(found) <= MOST and EVERY_JOB not in found else None
 
     def start(self) -> None:
-        """From now on."""
+        """Begin to listen."""
         engine = self._engine
         self._stops = [
             engine.signals.subscribe(self._hear, *SAID),
@@ -51,7 +53,7 @@ class Hints:
         self._listening = asyncio.get_running_loop().create_task(self._listen())
 
     def stop(self) -> None:
-        """Nobody looks any more."""
+        """Stop listening, and forget what was noted."""
         for stop in self._stops:
             stop()
         if self._listening is not None:
@@ -62,7 +64,7 @@ class Hints:
         self.say(facts["ids"] if "ids" in facts else [facts["id"]])
 
     async def _listen(self) -> None:
-        """Other processes tell of ends while somebody asks; being deaf for a while is no harm."""
+        """Hear of jobs that end elsewhere. A missed message only delays an event."""
         endings = self._engine.store.wakes.endings
         if endings.listener is None:
             return

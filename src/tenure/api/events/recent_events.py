@@ -1,4 +1,4 @@
-"""The last events of this process, so that a client that was away for a moment goes on there."""
+"""The last events of this process, for clients that reconnect."""
 
 from __future__ import annotations
 
@@ -14,38 +14,39 @@ from tenure.core.job import Job
 KEPT = 2_000
 
 
-class Ring:
-    """Numbers events. Another process, and this one after a restart, has another name."""
+class RecentEvents:
+    """Numbers events under a random name, so that ids of other processes do not match."""
 
     def __init__(self) -> None:
         self._name = secrets.token_hex(4)
-        self._kept: deque[Event] = deque(maxlen=KEPT)
+        self._events: deque[Event] = deque(maxlen=KEPT)
         self._number = 0
 
     @property
     def mark(self) -> str:
-        """The last event there was."""
+        """The id of the last event."""
         return f"{self._name}-{self._number}"
 
     def events(self, jobs: Iterable[Job]) -> list[Event]:
-        """These jobs have changed: encoded, and not kept yet."""
+        """Encode the events of changed jobs; they are not kept yet."""
         return [self._event(job) for job in jobs]
 
     def keep(self, events: list[Event]) -> None:
-        """They are told now."""
-        self._kept.extend(events)
+        """Keep events that are sent now."""
+        self._events.extend(events)
 
     def behind(self, last_event_id: str) -> list[Event] | None:
-        """All that came after it; None where that is not known any more."""
+        """All events after this id; None if they are no longer kept."""
         name, _, digits = last_event_id.rpartition("-")
+        # The id comes from a client: int() of a very long text would be slow.
         plain = digits.isascii() and digits.isdigit() and len(digits) < 16
         if name != self._name or not plain or not self._oldest - 1 <= int(digits) <= self._number:
             return None
-        return [event for event in self._kept if event.number > int(digits)]
+        return [event for event in self._events if event.number > int(digits)]
 
     @property
     def _oldest(self) -> int:
-        return self._kept[0].number if self._kept else self._number + 1
+        return self._events[0].number if self._events else self._number + 1
 
     def _event(self, job: Job) -> Event:
         self._number += 1

@@ -1,4 +1,4 @@
-"""The bytes of one client's stream, from its first event to its end."""
+"""The bytes of one client's stream."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from tenure.api.events.frames import PING, RETRY, frame
 from tenure.api.events.hub import Hub
 
 END = frame("end")
+# Frames in one write. Larger writes would fill buffers for clients that read slowly.
 AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How long a stream lasts, and how often a silent one says that it is there."""
+    """How long a stream lasts, and how often an idle one sends a ping."""
 
     heartbeat_seconds: float
     stream_seconds: float
@@ -25,7 +26,7 @@ class Pace:
 async def stream_all(
     hub: Hub, wanted: Wanted, last_event_id: str | None, pace: Pace
 ) -> AsyncGenerator[bytes, None]:
-    """Every job that is wanted."""
+    """The stream of all jobs that are wanted."""
     client = await hub.watch_all(wanted, last_event_id)
     try:
         async for part in _parts(client, pace):
@@ -35,7 +36,7 @@ async def stream_all(
 
 
 async def stream_job(hub: Hub, client: JobClient, pace: Pace) -> AsyncGenerator[bytes, None]:
-    """One job, until it has ended."""
+    """The stream of one job, until it has ended."""
     hub.watch(client)
     try:
         async for part in _parts(client, pace):

@@ -1,6 +1,6 @@
-"""Cursors as clients hold them: the store's own, sealed against slips and against other lists.
+"""Cursors for clients: the store's own, with a checksum of the list that they belong to.
 
-The seal is no secret: whoever breaks it on purpose sees another page of what they may see anyway.
+The checksum is no secret: forging it shows another page of what the caller may see anyway.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from tenure.api.kit.errors import InvalidCursor
 
 
 def seal(inner: str | None, question: str) -> str | None:
-    """The cursor of a list with this filter."""
+    """A cursor for clients, of a list with this filter."""
     return None if inner is None else f"{inner}.{_seal(inner, question)}"
 
 
 def unseal(text: str | None, question: str) -> str | None:
-    """What the store gave; InvalidCursor where it was changed, or belongs to another filter."""
+    """The store's cursor; InvalidCursor if it was changed or belongs to another filter."""
     if text is None:
         return None
     inner, _, said = text.rpartition(".")
+    # compare_digest refuses other text with an error.
     plain = text.isascii() and text.isprintable()
     if not plain or not hmac.compare_digest(said, _seal(inner, question)):
         raise InvalidCursor

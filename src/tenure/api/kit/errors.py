@@ -1,16 +1,16 @@
-"""What can be wrong with a request beside what the engine finds. `problems` has their statuses.
+"""Errors of requests, beside those of the engine. `problems.py` has their HTTP statuses.
 
 ApiError
 ├── BrokenBody            the body cannot be read as JSON
 ├── TooDeep               the body's JSON is nested too deeply
 ├── BodyTooLarge          the body is over the limit
-├── UnsupportedMedia      the body is no JSON
+├── UnsupportedMedia      the body is not JSON
 ├── InvalidCursor         the cursor is not one of this list
 ├── KeyReused             the Idempotency-Key came with another body
 ├── KeyInUse              a request with this Idempotency-Key is under way
 ├── TooManyRequests       the caller is over its limit
 ├── TooManyStreams        this process serves as many event streams as it may
-├── WorkerRefused         the worker of this process is already so, or there is none
+├── WorkerRefused         the worker of this process runs or is stopped already, or there is none
 ├── OperationNotFound     no such operation
 └── NotReady              the service cannot do its work now
 """
@@ -52,11 +52,11 @@ class BodyTooLarge(ApiError):
     headers = MappingProxyType({"connection": "close"})
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"the body is larger than the {limit:,} bytes that are taken")
+        super().__init__(f"the body is larger than the limit of {limit:,} bytes")
 
 
 class UnsupportedMedia(ApiError):
-    """The body is in a format that is not taken."""
+    """The body has an unsupported format."""
 
     code = "unsupported_media_type"
     headers = MappingProxyType({"accept": "application/json"})
@@ -65,7 +65,7 @@ class UnsupportedMedia(ApiError):
         said = "without a content-type" if given is None else f"as {given[:80]!r}"
         more = ""
         if (given or "").startswith("multipart/"):
-            more = "; uploads are not taken here yet"
+            more = "; uploads are not supported"
         super().__init__(f"the body came {said}: send application/json{more}")
 
 
@@ -101,7 +101,7 @@ class KeyInUse(ApiError):
 
 
 class TooManyRequests(ApiError):
-    """The caller has sent more requests than it may."""
+    """The caller has exceeded its rate limit."""
 
     code = "too_many_requests"
 
@@ -121,7 +121,7 @@ class TooManyStreams(ApiError):
 
 
 class WorkerRefused(ApiError):
-    """The worker of this process is so already, or there is none."""
+    """The worker of this process runs or is stopped already, or there is none."""
 
     code = "worker_state"
 

@@ -1,4 +1,4 @@
-"""Small records that are good for a time. Each new one takes some old ones away: nobody sweeps."""
+"""Small records that expire. New ones remove some expired ones, so no job has to."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from datetime import timedelta
 from tenure.app import Tenure
 from tenure.stores.contract.parts import Record
 
+# Twice as many as are added between two sweeps: the collection cannot grow without end.
 SWEPT_AT_ONCE = 20
 SWEEP_EVERY = 10
 
 
-class Kept:
+class ExpiringRecords:
     """Records of one collection, in the engine's database."""
 
     def __init__(self, engine: Tenure, collection: str, seconds: float) -> None:
@@ -24,21 +25,21 @@ class Kept:
         self._position = ""
 
     def find(self, name: str) -> Record | None:
-        """One that there is, old or not."""
+        """A record, expired or not."""
         return self._engine.store.records.find(self._collection, name)
 
     def good(self, record: Record | None) -> bool:
-        """Whether its time is not over."""
+        """Whether it is there and has not expired."""
         if record is None or record.updated_at is None:
             return False
         return self._engine.store.now() - record.updated_at < self._life
 
     def record(self, name: str, data: dict[str, object], version: int = 0) -> Record:
-        """To be written by the caller, in a transaction of theirs."""
+        """A record for the caller to write, in a transaction of their own."""
         return Record(collection=self._collection, name=name, data=data, version=version)
 
     def sweep(self) -> None:
-        """Now and then look at some, one after another through all, and remove the old."""
+        """Every tenth call looks at the next few records and removes expired ones."""
         if (after := self._turn()) is None:
             return
         records = self._engine.store.records

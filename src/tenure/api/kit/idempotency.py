@@ -10,7 +10,7 @@ from typing import Any
 
 from tenure.access import Caller
 from tenure.api.kit.errors import KeyInUse, KeyReused
-from tenure.api.kit.expiring_records import Kept
+from tenure.api.kit.expiring_records import ExpiringRecords
 from tenure.app import Tenure
 from tenure.core.errors import VersionConflict
 from tenure.stores.contract.parts import Record
@@ -21,41 +21,43 @@ DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was answered, and whether that was before."""
+    """An answer; `again` if it was given before."""
 
     status: int
     body: dict[str, Any]
     again: bool = False
 
 
-class Once:
-    """Answers by the callers' keys, kept for a day in the same transaction as their effect."""
+class Idempotency:
+    """Answers by callers' keys, stored for a day in the transaction of their effect."""
 
     def __init__(self, engine: Tenure) -> None:
         self._engine = engine
-        self._kept = Kept(engine, COLLECTION, DAY)
+        self._records = ExpiringRecords(engine, COLLECTION, DAY)
 
     def answer(
         self, caller: Caller, key: str, question: str, act: Callable[[Any], Answer]
     ) -> Answer:
-        """What `act(tx)` answers; or what it answered, where this caller's key came before.
+        """The answer of `act(tx)`, or the stored one if this caller used the key before.
 
-        KeyReused: with another question. KeyInUse: at the same time as this one.
+        KeyReused: it was used for another request. KeyInUse: another request uses it right now.
         """
         name, asked = _name(caller, key), _digest(question)
-        found = self._kept.find(name)
-        if found is not None and self._kept.good(found):
+        found = self._records.find(name)
+        # An expired answer is overwritten below, by its version.
+        if found is not None and self._records.good(found):
             return _again(found, asked)
         version = 0 if found is None else found.version
         try:
             with self._engine.transaction() as tx:
                 given = act(tx)
                 data = {"asked": asked, "status": given.status, "body": given.body}
-                record = self._kept.record(name, data, version)
+                record = self._records.record(name, data, version)
                 self._engine.store.records.put(record, tx.inner)
         except VersionConflict:
+            # The other request has written first; our effect was rolled back with our record.
             raise KeyInUse from None
-        self._kept.sweep()
+        self._records.sweep()
         return given
 
 
@@ -66,7 +68,7 @@ def _again(found: Record, asked: str) -> Answer:
 
 
 def _name(caller: Caller, key: str) -> str:
-    """One caller's key is nobody else's."""
+    """Keys of different callers are different."""
     return _digest("\0".join((caller.name, caller.tenant or "", caller.owner or "", key)))
 
 

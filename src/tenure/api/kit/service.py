@@ -1,4 +1,4 @@
-"""What the routes of one API share, and how a route asks for it: by the type of a parameter."""
+"""What the routes of one API share. A route gets it by the type of a parameter."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from tenure.access.scoped_jobs import Scoped
+from tenure.access.scoped_jobs import ScopedJobs
 from tenure.api.bulk_moves import Operations
-from tenure.api.depth_cache import Depths
-from tenure.api.embedded_worker import Replica
+from tenure.api.depth_cache import DepthCache
+from tenure.api.embedded_worker import EmbeddedWorker
 from tenure.api.events import Hub
-from tenure.api.kit.idempotency import Once
+from tenure.api.kit.idempotency import Idempotency
 from tenure.api.kit.identity import Reader, Writer
 from tenure.api.settings import ApiSettings
-from tenure.api.why_cache import Reasons
+from tenure.api.why_cache import WhyCache
 from tenure.app import Tenure
 from tenure.asgi import TickRoute
 from tenure.watch.metrics import Metrics
@@ -25,38 +25,38 @@ from tenure.worker.settings import WorkerSettings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """One for each API; it lives as long as the API does."""
+    """One per API, for as long as it lives."""
 
     engine: Tenure
     settings: ApiSettings
-    replica: Replica
+    worker: EmbeddedWorker
     operations: Operations
-    once: Once
+    idempotency: Idempotency
     hub: Hub
     metrics: Metrics
-    reasons: Reasons
-    depths: Depths
+    why_cache: WhyCache
+    depth_cache: DepthCache
     tick: TickRoute | None
 
     @classmethod
     def over(cls, engine: Tenure, settings: ApiSettings, worker: Worker | None) -> Service:
-        """Everything made; nothing started."""
+        """Create everything; start nothing."""
         return cls(
             engine=engine,
             settings=settings,
-            replica=Replica(engine, worker),
+            worker=EmbeddedWorker(engine, worker),
             operations=Operations(engine),
-            once=Once(engine),
+            idempotency=Idempotency(engine),
             hub=Hub(engine, seconds=settings.events_seconds, most=settings.events_clients),
             metrics=Metrics.of(engine),
-            reasons=Reasons(engine),
-            depths=Depths(engine),
+            why_cache=WhyCache(engine),
+            depth_cache=DepthCache(engine),
             tick=tick_route(engine),
         )
 
 
 def tick_route(engine: Tenure) -> TickRoute | None:
-    """For a scheduler that has the token, where there is one and there are handlers to run."""
+    """The tick route, if a service token is set and the app has handlers."""
     settings = WorkerSettings()
     if settings.api_service_token is None or not engine.handlers.kinds:
         return None
@@ -64,32 +64,32 @@ def tick_route(engine: Tenure) -> TickRoute | None:
 
 
 def service_of(request: Request) -> Service:
-    """Of this request's API. Hot routes call it: a dependency costs as much as a small query."""
+    """The service of a request. Hot routes call it: a dependency costs as much as a query."""
     found: Service = request.app.state.service
     return found
 
 
 async def serving(request: Request) -> Service:
-    """The same for a parameter. Async: a plain function would take a thread for nothing."""
+    """The same as a dependency. Async, because FastAPI runs a plain function in a thread."""
     return service_of(request)
 
 
 async def engine_of(request: Request) -> Tenure:
-    """Likewise."""
+    """The engine as a dependency."""
     return service_of(request).engine
 
 
-async def readable(request: Request, caller: Reader) -> Scoped:
+async def readable(request: Request, caller: Reader) -> ScopedJobs:
     """The jobs that this caller may see."""
     return caller.jobs(service_of(request).engine)
 
 
-async def writable(request: Request, caller: Writer) -> Scoped:
+async def writable(request: Request, caller: Writer) -> ScopedJobs:
     """The jobs that this caller may add and move."""
     return caller.jobs(service_of(request).engine)
 
 
 Serving = Annotated[Service, Depends(serving)]
 Engine = Annotated[Tenure, Depends(engine_of)]
-Readable = Annotated[Scoped, Depends(readable)]
-Writable = Annotated[Scoped, Depends(writable)]
+Readable = Annotated[ScopedJobs, Depends(readable)]
+Writable = Annotated[ScopedJobs, Depends(writable)]

@@ -1,4 +1,4 @@
-"""`/api/audit`: who did what to many jobs, and to what belongs to no tenant."""
+"""`/api/audit`: actions on many jobs, and on what belongs to no tenant."""
 
 from __future__ import annotations
 
@@ -15,15 +15,13 @@ from tenure.core.page import MAX_PAGE
 router = APIRouter(prefix="/api", tags=["audit"])
 QUESTION = "audit"
 PageSize = Annotated[int, Query(alias="pageSize", ge=1, le=MAX_PAGE)]
-After = Annotated[
-    str | None, Query(max_length=500, description="What `next` of the page before said.")
-]
+After = Annotated[str | None, Query(max_length=500, description="`next` of the previous page.")]
 
 
 @router.get("/audit", operation_id="listAudit")
 def list_audit(
     caller: SiteAdmin, engine: Engine, page_size: PageSize = 50, after: After = None
 ) -> AuditPage:
-    """Actions, newest first. What was done to a single job stands in its history."""
+    """List actions, newest first. Actions on a single job are in its history."""
     page = engine.operator.audit.page(limit=page_size, after=unseal(after, QUESTION))
     return AuditPage(items=[audit_line(line) for line in page.rows], next=seal(page.next, QUESTION))

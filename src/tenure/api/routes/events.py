@@ -1,4 +1,4 @@
-"""`/api/events`, `/api/jobs/{jobId}/events` and `…/wait`: requests that last, so they are async."""
+"""`/api/events`, `/api/jobs/{jobId}/events` and `…/wait`: long requests, so they are async."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from tenure.access.scoped_jobs import Scoped
+from tenure.access.scoped_jobs import ScopedJobs
 from tenure.api.events.changes import JobNews
 from tenure.api.events.clients import JobClient
 from tenure.api.events.frames import STREAM
 from tenure.api.events.stream import Pace, stream_all, stream_job
 from tenure.api.kit.answers import Responses, may
-from tenure.api.kit.guards.heads import is_head
+from tenure.api.kit.guards.head_requests import is_head
 from tenure.api.kit.identity import Reader, while_known
 from tenure.api.kit.service import Readable, Service, Serving
 from tenure.api.kit.shapes.filters import EventsInput
@@ -28,7 +28,7 @@ from tenure.core.job import Job
 router = APIRouter(prefix="/api", tags=["events"])
 LastEventId = Annotated[
     str | None,
-    Header(alias="Last-Event-ID", max_length=100, description="Go on behind this event."),
+    Header(alias="Last-Event-ID", max_length=100, description="Continue after this event."),
 ]
 EVENT = {
     "type": "object",
@@ -45,9 +45,9 @@ EVENTS: Responses = {
 }
 WAITS: list[dict[str, Any]] = [
     {"name": "waitMs", "in": "query", "schema": {"type": "integer", "minimum": 0},
-     "description": "How long to wait, 15000 by default; more than 30000 is cut to that."},
+     "description": "How long to wait; 15000 by default, 30000 at most."},
     {"name": "Prefer", "in": "header", "schema": {"type": "string"}, "example": "wait=5",
-     "description": "`wait=SECONDS`, where there is no waitMs."},
+     "description": "`wait=SECONDS`; used if there is no waitMs."},
 ]  # fmt: skip
 
 
@@ -59,9 +59,9 @@ async def stream_events(
     request: Request,
     last_event_id: LastEventId = None,
 ) -> Response:
-    """Changes of all jobs that the caller may see: `event: job` with the job as lists show it, the
-    latest of each within half a second. `ready` and `reset` say: read your lists now, and nothing
-    after them is missed.
+    """Stream the changes of all jobs that the caller may see. `event: job` has the job as lists
+    show it, at most one per job every half second. After `ready` and `reset`, read your lists:
+    you get every later change.
     """
     service.hub.check_room()
     scope, owner = caller.scope, caller.whose(asked.user_id)
@@ -77,7 +77,11 @@ async def stream_events(
     "/jobs/{jobId}/events",
     operation_id="streamJobEvents",
     response_class=Response,
-    responses={**EVENTS, 204: {"description": "It has ended, and all was sent"}, **may(404)},
+    responses={
+        **EVENTS,
+        204: {"description": "The job has ended, and everything was sent"},
+        **may(404),
+    },
 )
 async def stream_job_events(
     job_id: JobId,
@@ -86,7 +90,7 @@ async def stream_job_events(
     request: Request,
     last_event_id: LastEventId = None,
 ) -> Response:
-    """One job: `event: job` at a change, `event: log` for each line, `event: end` at its end."""
+    """Stream one job: `event: job` at a change, `event: log` for each line, `event: end` last."""
     service.hub.check_room()
     job = await run_in_threadpool(jobs.get, job_id)
     client = JobClient(job.id, last_event_id)
@@ -103,16 +107,16 @@ async def stream_job_events(
     responses={
         202: {
             "model": PendingShape,
-            "description": "Not yet; `Retry-After` says when to ask again",
+            "description": "Not ended yet; `Retry-After` says when to ask again",
         },
-        422: {"model": FailedShape, "description": "It has ended without a result"},
+        422: {"model": FailedShape, "description": "The job has ended without a result"},
         **may(404),
     },
 )
 async def wait_for_job(
     job_id: JobId, jobs: Readable, service: Serving, request: Request
 ) -> Response:
-    """The result as soon as there is one, or where it stands when the time is over."""
+    """Wait for the result of a job; 202 if it has not ended in time."""
     await run_in_threadpool(jobs.get, job_id)
 
     async def named(scope: Scope) -> str:
@@ -124,8 +128,8 @@ async def wait_for_job(
     return Passing(WaitRoute(service.engine, named, closing=closing))
 
 
-def _has_all(client: JobClient, job: Job, jobs: Scoped) -> bool:
-    """A browser comes again after the end: 204 tells it to stay away."""
+def _has_all(client: JobClient, job: Job, jobs: ScopedJobs) -> bool:
+    """Whether the client has everything. 204 tells a browser not to reconnect after the end."""
     if not job.state.final:
         return False
     client.offer(JobNews(job, jobs.logs(job.id)))

@@ -21,34 +21,34 @@ router = APIRouter(prefix="/api", tags=["fleet"])
 
 @router.get("/queues", operation_id="listQueues")
 def list_queues(caller: SiteReader, service: Serving) -> QueuesShape:
-    """Every queue with open jobs or a pause. Where there are very many jobs, the figures may be up
-    to a minute old.
+    """List queues that have open jobs or are paused. With very many jobs the figures may be up to a
+    minute old.
     """
-    found = service.engine.insight.queues(service.depths.now())
+    found = service.engine.insight.queues(service.depth_cache.now())
     return QueuesShape(items=[queue_shape(one) for one in found])
 
 
 @router.post("/queues/{queue:path}/pause", operation_id="pauseQueue")
 def pause_queue(queue: str, caller: SiteAdmin, engine: Engine) -> QueueStateShape:
-    """No worker starts a job of this queue until it is resumed. One without jobs can be paused."""
+    """Pause a queue: workers start none of its jobs. A queue without jobs can be paused too."""
     engine.operator.pause(queue, caller.name)
     return QueueStateShape(name=queue, paused=True)
 
 
 @router.post("/queues/{queue:path}/resume", operation_id="resumeQueue")
 def resume_queue(queue: str, caller: SiteAdmin, engine: Engine) -> QueueStateShape:
-    """Go on."""
+    """Resume a paused queue."""
     engine.operator.resume(queue, caller.name)
     return QueueStateShape(name=queue, paused=False)
 
 
 @router.get("/workers", operation_id="listWorkers")
 def list_workers(caller: SiteReader, engine: Engine) -> WorkersShape:
-    """Worker processes; one that was silent for a minute is not `alive`."""
+    """List worker processes. One that was silent for a minute is not `alive`."""
     return WorkersShape(items=[worker_shape(one) for one in engine.insight.workers()])
 
 
 @router.get("/locks", operation_id="listLocks")
 def list_locks(caller: SiteReader, engine: Engine) -> LocksShape:
-    """Named leases that somebody holds."""
+    """List named locks that are held."""
     return LocksShape(items=[lock_shape(one) for one in engine.store.locks.list()])

@@ -1,6 +1,4 @@
-"""`/v1/health/*`: whether the process lives, and whether it can do its work. Nobody is asked who
-they are.
-"""
+"""`/v1/health/*`: liveness and readiness, without authentication."""
 
 from __future__ import annotations
 
@@ -18,21 +16,22 @@ AWAY = "unavailable"
 
 
 class Health(BaseModel):
-    """What was looked at."""
+    """What was checked."""
 
     status: str = Field(examples=[OK])
     checks: dict[str, str] = Field(default_factory=dict, examples=[{"database": OK}])
 
 
 @router.get("/live", operation_id="getLive", summary="Is the process alive?")
+# Async, so that it answers even when all threads wait for the database.
 async def live() -> Health:
-    """Asks nothing of anybody else."""
+    """The process is alive. Nothing else is checked."""
     return Health(status=OK)
 
 
 @router.get("/ready", operation_id="getReady", summary="Can it do its work?")
 def ready(engine: Engine) -> Health:
-    """The database; and the broker of wake-ups, where BPC_HEALTH_REQUIRE_QUEUE says so."""
+    """Check the database, and with BPC_HEALTH_REQUIRE_QUEUE the broker of wake-ups."""
     checks = {"database": _database(engine)}
     if engine.settings.health_require_queue:
         checks["queue"] = OK if engine.store.wakes.healthy else AWAY

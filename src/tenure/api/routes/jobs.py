@@ -1,4 +1,4 @@
-"""`/api/jobs`: add, read, list and move jobs. What waits and what streams is in files beside."""
+"""`/api/jobs`: add, read, list and move jobs."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ from tenure.jobs.options import Options
 
 router = APIRouter(prefix="/api", tags=["jobs"])
 MOST_LINES = 5_000
-After = Annotated[
-    str | None, Query(max_length=500, description="What `next` of the page before said.")
-]
+After = Annotated[str | None, Query(max_length=500, description="`next` of the previous page.")]
 ALREADY = "Its key named a job already"
 ONCE = (
     "A name for this request. Within a day the same name and body have the same answer, and one "
@@ -63,7 +61,7 @@ IdempotencyKey = Annotated[
 def create_job(
     job: NewJobInput, caller: Writer, request: Request, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    """Add one job. It is durable when this answers. `warning` tells where no live worker takes such
+    """Add one job. It is durable when this answers. `warning` is there if no live worker runs such
     a job.
     """
     service = service_of(request)
@@ -71,7 +69,7 @@ def create_job(
     _check_arguments(service.engine, job)
 
     options: Options = {**job.options(), "owner": caller.owner_of_new(job.user_id)}
-    warning = service.reasons.warning(job.kind, job.queue)
+    warning = service.why_cache.warning(job.kind, job.queue)
 
     def act(tx: Any) -> Answer:
         ref = jobs.enqueue(job.kind, job.payload, **{**options, "tx": tx})
@@ -83,14 +81,14 @@ def create_job(
     if idempotency_key is None:
         return created(act(None))
     question = _question(service.engine, job)
-    return created(service.once.answer(caller, idempotency_key, question, act))
+    return created(service.idempotency.answer(caller, idempotency_key, question, act))
 
 
 @router.get("/jobs", operation_id="listJobs")
 def list_jobs(
     asked: Annotated[ListInput, Query()], caller: Reader, request: Request, response: Response
 ) -> JobPage:
-    """Jobs that match all that is given, newest first, without payloads."""
+    """List jobs that match all conditions, newest first, without payloads."""
     return _page(asked, caller, request, response)
 
 
@@ -98,7 +96,7 @@ def list_jobs(
 def list_dead_letters(
     asked: Annotated[ListInput, Query()], caller: Reader, request: Request, response: Response
 ) -> JobPage:
-    """Failed and dead jobs, newest first; `state` narrows it to one of the two."""
+    """List failed and dead jobs, newest first; `state` selects one of the two."""
     if set(asked.state or ()) - set(DEAD_LETTERS):
         raise OptionError("dead letters are failed and dead jobs; /api/jobs lists the others")
     letters = asked.model_copy(update={"state": asked.state or list(DEAD_LETTERS)})
@@ -117,14 +115,14 @@ def get_job(
     request: Request,
     if_none_match: Annotated[str | None, Header(max_length=1_000)] = None,
 ) -> Response:
-    """One job with payload, result, last error, and the one reason why it is not running."""
+    """Read one job with payload, result, last error, and the reason why it is not running."""
     service = service_of(request)
     return with_etag(_whole(service, caller.jobs(service.engine).get(job_id)), if_none_match)
 
 
 @router.get("/jobs/{jobId}/history", operation_id="getJobHistory", responses=may(404))
 def get_history(job_id: JobId, jobs: Readable) -> HistoryShape:
-    """Every run and every move, oldest first."""
+    """List every run and every move of a job, oldest first."""
     return HistoryShape(items=[attempt(one) for one in jobs.history(job_id)])
 
 
@@ -135,8 +133,9 @@ def get_logs(
     limit: Annotated[int, Query(ge=1, le=MOST_LINES)] = 500,
     after: After = None,
 ) -> LogsShape:
-    """What its handlers said, oldest first."""
+    """List the log lines of a job, oldest first."""
     question = f"logs of {job_id}"
+    # One more than asked for shows whether there is a next page.
     found = jobs.logs(job_id, limit + 1, unseal(after, question))
     more = seal(found[limit - 1].id, question) if len(found) > limit else None
     return LogsShape(items=[log_line(line) for line in found[:limit]], next=more)
@@ -144,13 +143,13 @@ def get_logs(
 
 @router.post("/jobs/{jobId}/cancel", operation_id="cancelJob", responses=may(404, 409))
 def cancel_job(job_id: JobId, jobs: Writable, service: Serving) -> JobShape:
-    """A waiting job ends at once; a running one is asked to stop."""
+    """Cancel a job. A waiting one ends at once; a running one is asked to stop."""
     return _moved(service, jobs.cancel(job_id))
 
 
 @router.post("/jobs/{jobId}/retry", operation_id="retryJob", responses=may(404, 409))
 def retry_job(job_id: JobId, jobs: Writable, service: Serving) -> JobShape:
-    """A finished job starts anew; a waiting one is due now; a running one is left alone."""
+    """Retry a job. A finished one starts again, a waiting one is due now; 409 for a running one."""
     return _moved(service, jobs.retry(job_id))
 
 
@@ -158,12 +157,12 @@ def retry_job(job_id: JobId, jobs: Writable, service: Serving) -> JobShape:
 def reprioritise_job(
     job_id: JobId, asked: PriorityInput, jobs: Writable, service: Serving
 ) -> JobShape:
-    """Another place in the queue, for a job that waits."""
+    """Change the priority of a waiting job."""
     return _moved(service, jobs.reprioritise(job_id, asked.priority))
 
 
 def _check_arguments(engine: Tenure, job: NewJobInput) -> None:
-    """Where this process knows the handler, it judges now; elsewhere a worker will."""
+    """Check the arguments if this process has the handler; otherwise a worker will."""
     handler = engine.handlers.get(job.kind)
     if handler is not None:
         payload = {} if job.payload is None else job.payload
@@ -171,13 +170,13 @@ def _check_arguments(engine: Tenure, job: NewJobInput) -> None:
 
 
 def _question(engine: Tenure, job: NewJobInput) -> str:
-    """What an Idempotency-Key stands for. A payload that cannot be stored is refused here."""
+    """The request that an Idempotency-Key stands for. An unstorable payload is refused."""
     payload = encode(job.payload, engine.settings.payload_limit_bytes)
     return f"{job.model_dump_json(exclude={'payload'})}\n{payload}"
 
 
 def _moved(service: Service, job: Job) -> JobShape:
-    """Those who watch hear of it."""
+    """Tell the event streams of this process."""
     service.hub.hint(job.id)
     return light(job)
 
@@ -200,7 +199,9 @@ def _link(request: Request, after: str) -> str:
 
 
 def _whole(service: Service, job: Job) -> WholeJobShape:
-    """A job at its first run, with nothing said about it yet, has no history worth a query."""
-    first = job.fence <= 1 and job.state in (State.QUEUED, State.RUNNING, State.SUCCEEDED)
-    history = [] if first else service.engine.insight.history(job)
-    return whole(job, history, service.reasons.why(job))
+    """A job before or in its first run has no errors: the query is saved."""
+    # A claim raises the fence. Queued with fence 1 means that the first run has ended, maybe badly.
+    unclaimed = job.state is State.QUEUED and job.fence == 0
+    first = job.state in (State.RUNNING, State.SUCCEEDED) and job.fence == 1
+    history = [] if unclaimed or first else service.engine.insight.history(job)
+    return whole(job, history, service.why_cache.why(job))

@@ -1,4 +1,4 @@
-"""`/metrics`, for Prometheus: on this machine to anybody, elsewhere to who may read the site."""
+"""`/metrics` for Prometheus. From this machine no credential is needed."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ TEXTS = ("text/plain", "application/openmetrics-text")
     },
 )
 def get_metrics(caller: MetricsReader, service: Serving, request: Request) -> Response:
-    """What happens in this process, and how much waits, as metrics."""
+    """Metrics of this process and of the queues."""
     body, content_type = service.metrics.exposition(request.headers.get("accept", ""))
     return Response(body, headers={"content-type": content_type})

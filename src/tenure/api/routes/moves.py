@@ -1,4 +1,4 @@
-"""Moves over many jobs: how many would it be, begin it, how far is it."""
+"""Moves over many jobs: preview, start, progress."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Response
 from starlette.concurrency import run_in_threadpool
 
-from tenure.access.scoped_jobs import Scoped
+from tenure.access.scoped_jobs import ScopedJobs
 from tenure.api.bulk_moves import Move, Operation, OperationState
 from tenure.api.kit.answers import Responses, may
 from tenure.api.kit.identity import Reader, Writer
@@ -25,6 +25,7 @@ from tenure.operations.operator import dead_letters
 
 OperationId = Annotated[str, Path(alias="operationId", examples=["6f1c9ad02b7e4c55"])]
 router = APIRouter(prefix="/api", tags=["jobs"])
+# Most moves are over by then, and the client needs no second request.
 PATIENCE_SECONDS = 1.0
 BEGUN: Responses = {
     202: {"model": OperationShape, "description": "Begun; `Location` tells how far it is"}
@@ -37,7 +38,7 @@ BEGUN: Responses = {
 async def replay_jobs(
     asked: MoveInput, caller: Writer, service: Serving, response: Response
 ) -> OperationShape:
-    """Failed and dead jobs that match start anew. With `dryRun`: how many that would be."""
+    """Start failed and dead jobs that match again. `dryRun` only counts them."""
     where = asked.where(caller.whose(asked.user_id))
     if set(where.states or ()) - set(DEAD_LETTERS):
         raise OptionError("replay takes failed and dead jobs; retry others one by one")
@@ -52,7 +53,7 @@ async def replay_jobs(
 async def cancel_jobs(
     asked: MoveInput, caller: Writer, service: Serving, response: Response
 ) -> OperationShape:
-    """Waiting jobs that match end, running ones are asked to stop. `dryRun` only counts them."""
+    """Cancel waiting jobs that match, and ask running ones to stop. `dryRun` only counts them."""
     where = asked.where(caller.whose(asked.user_id))
     jobs = caller.jobs(service.engine)
     mine = where if where.states is not None else replace(where, states=OPEN_STATES)
@@ -62,17 +63,17 @@ async def cancel_jobs(
 
 @router.get("/operations/{operationId}", operation_id="getOperation", responses=may(404))
 def get_operation(operation_id: OperationId, caller: Reader, service: Serving) -> OperationShape:
-    """How far a move over many jobs is. It is kept for a day."""
+    """Read the progress of a move over many jobs. It is kept for a day."""
     return operation_shape(service.operations.get(operation_id, caller.scope))
 
 
 class _Order:
-    """What is to be done to which jobs."""
+    """A move, and the jobs to move."""
 
     def __init__(
         self,
         action: str,
-        jobs: Scoped,
+        jobs: ScopedJobs,
         asked: JobFilter,
         where: JobFilter,
         move: Callable[..., object],
@@ -95,7 +96,7 @@ class _Order:
 async def _carry_out(
     service: Service, order: _Order, dry_run: bool, response: Response
 ) -> OperationShape:
-    """Small moves are over when this answers; a large one goes on, and can be followed."""
+    """A small move is done when this answers; a large one goes on, and its progress can be read."""
     total = await run_in_threadpool(order.count)
     operations = service.operations
     if dry_run:

@@ -1,4 +1,4 @@
-"""`/worker/*`: the worker of the process that answers. `/internal/tick`: one tick, by token."""
+"""`/worker/*`: the worker of the answering process. `/internal/tick`: one tick, by token."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ REPORT = {"content": {"application/json": {"schema": {"type": "object"}}}}
 
 @router.get("/worker/status", operation_id="getWorkerStatus")
 def get_status(caller: SiteReader, service: Serving, request: Request) -> StatusShape:
-    """Whether jobs are taken in the process that answers."""
+    """Whether the worker of the answering process runs."""
     return StatusShape(**_status(service.metrics.stats(), request))
 
 
 @router.get("/worker/stats", operation_id="getWorkerStats")
 def get_stats(caller: SiteReader, service: Serving, request: Request) -> StatsShape:
-    """What was done in the process that answers."""
+    """What the worker of the answering process has done."""
     stats = service.metrics.stats()
     return StatsShape(
         **_status(stats, request),
@@ -43,15 +43,15 @@ def get_stats(caller: SiteReader, service: Serving, request: Request) -> StatsSh
 
 @router.post("/worker/start", operation_id="startWorker", responses=may(409))
 async def start_worker(caller: SiteAdmin, service: Serving) -> RunningShape:
-    """Take jobs in this process; 409 where that is so already, or it has no worker."""
-    await service.replica.start(caller.name)
+    """Start the worker of this process; 409 if it runs already or there is none."""
+    await service.worker.start(caller.name)
     return RunningShape(is_running=True)
 
 
 @router.post("/worker/stop", operation_id="stopWorker", responses=may(409))
 async def stop_worker(caller: SiteAdmin, service: Serving) -> RunningShape:
-    """Take no more jobs in this process, and wait for those that run; 409 where it does not."""
-    await service.replica.stop(caller.name)
+    """Stop the worker of this process and wait for its jobs; 409 if it does not run."""
+    await service.worker.stop(caller.name)
     return RunningShape(is_running=False)
 
 
@@ -65,7 +65,7 @@ async def stop_worker(caller: SiteAdmin, service: Serving) -> RunningShape:
     },
 )
 async def tick(request: Request) -> dict[str, Any]:
-    """Every runner once, within the budgets, for a scheduler outside; its report."""
+    """Run every runner once, within the budgets, and answer the report. For external schedulers."""
     route: TickRoute | None = request.app.state.service.tick
     if route is None:
         raise HTTPException(404, "WORKER_API_SERVICE_TOKEN is not set, or there are no handlers")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
+from tenure.api.kit.shapes.audit import audit_line
 from tenure.cli.kit.engines import open_existing
+from tenure.cli.kit.job_json import items, plain
 from tenure.cli.kit.options import AsJson, Database
 from tenure.cli.kit.output import show_json, show_table
 
@@ -19,7 +20,7 @@ def audit(limit: Limit = 50, database: Database = None, as_json: AsJson = False)
     """The latest actions. What was done to a single job: tenure jobs history ID."""
     lines = open_existing(database).operator.audit.page(limit=limit).rows
     if as_json:
-        show_json([asdict(line) for line in lines])
+        show_json(items(plain(audit_line(line)) for line in lines))
     elif not lines:
         typer.echo("nothing was done yet")
     else:

@@ -11,6 +11,7 @@ import typer
 from tenure.app import Tenure
 from tenure.cli.kit.apps import load_app
 from tenure.cli.kit.engines import open_engine
+from tenure.cli.kit.job_json import added
 from tenure.cli.kit.json_lines import enqueue_lines, fields, open_lines
 from tenure.cli.kit.options import AsJson, CorrelationId, Database, Key, MaybeApp, Owner, Tenant
 from tenure.cli.kit.output import note, show_json
@@ -64,7 +65,7 @@ def _one(engine: Tenure, given: dict[str, object], *, checked: bool, as_json: bo
     job = fields(engine, given, checked=checked)
     ref = engine.enqueue_many([job])[0]
     if as_json or not sys.stdout.isatty():
-        show_json({"id": ref.id, "created": ref.created})
+        show_json(added(ref))
     elif ref.created:
         typer.echo(f"job {ref.id} is queued")
     else:

@@ -180,7 +180,7 @@ def _preview(verb: str, count: int, consent: Consent) -> bool:
     if not consent.dry_run and count:
         return False
     if consent.as_json:
-        show_json({"matched": count, "changed": 0, "dry_run": consent.dry_run})
+        show_json({"matched": count, "changed": 0, "dryRun": consent.dry_run})
     elif consent.dry_run:
         typer.echo(f"would {verb} {plural(count, 'job')}; nothing was changed")
     else:
@@ -196,7 +196,7 @@ def _report(move: Move, done: Changed, consent: Consent) -> None:
                 "matched": done.matched,
                 "changed": done.changed,
                 "refused": refused,
-                "refused_ids": list(done.refused),
+                "refusedIds": list(done.refused),
             }
         )
         return

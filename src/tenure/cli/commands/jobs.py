@@ -16,7 +16,7 @@ from tenure.cli.commands import logs, tail
 from tenure.cli.kit.durations import ago
 from tenure.cli.kit.engines import open_existing
 from tenure.cli.kit.filters import with_filter
-from tenure.cli.kit.job_json import attempt, last_error, light, whole
+from tenure.cli.kit.job_json import attempt, facts, items, last_error, light, reason, whole
 from tenure.cli.kit.options import AsJson, Database, JobId
 from tenure.cli.kit.output import note, show_facts, show_json, show_table, to_json
 from tenure.core.filter import JobFilter
@@ -46,7 +46,7 @@ def show_why(job_id: JobId, database: Database = None, as_json: AsJson = False) 
     job = engine.get(job_id)
     found = engine.insight.why(job)
     if as_json:
-        show_json({"id": job.id, "state": job.state, "code": found.code, "why": found.text})
+        show_json({"jobId": job.id, "state": job.state, "why": reason(found)})
     else:
         typer.echo(f"job {job.id} ({job.kind}, {job.state}): {found.text}")
 
@@ -68,7 +68,7 @@ def show_list(
         return
     page = engine.insight.page(where, limit=min(limit or LIST_LENGTH, MAX_PAGE), after=cursor)
     if as_json:
-        show_json({"jobs": [light(job) for job in page.rows], "next": page.next})
+        show_json({"items": [light(job) for job in page.rows], "next": page.next})
         return
     if not page.rows:
         typer.echo("no jobs match")
@@ -85,13 +85,13 @@ def show_one(job_id: JobId, database: Database = None, as_json: AsJson = False) 
     job = engine.get(job_id)
     history = engine.insight.history(job)
     if as_json:
-        show_json(whole(job, history))
+        show_json(whole(job, history, engine.insight.why(job)))
         return
-    facts = {name.replace("_", " "): value for name, value in light(job).items() if value}
-    if facts.pop("lifted", False):
-        facts["priority"] = f"{job.priority} (raised one step by the queue's ageing)"
-    show_facts(facts.items())
-    for name, value in (("payload", job.arguments), ("result", job.value)):
+    shown = {name.replace("_", " "): value for name, value in facts(job).items() if value}
+    if shown.pop("lifted", False):
+        shown["priority"] = f"{job.priority} (raised one step by the queue's ageing)"
+    show_facts(shown.items())
+    for name, value in (("payload", job.payload), ("result", job.result)):
         if value is not None:
             typer.echo(f"\n{name}\n{json.dumps(value, indent=2, ensure_ascii=False)}")
     if error := last_error(history):
@@ -105,7 +105,7 @@ def show_history(job_id: JobId, database: Database = None, as_json: AsJson = Fal
     engine = open_existing(database)
     history = engine.insight.history(engine.get(job_id))
     if as_json:
-        show_json([attempt(one) for one in history])
+        show_json(items(attempt(one) for one in history))
         return
     if not history:
         typer.echo(f"job {job_id} has no history yet")

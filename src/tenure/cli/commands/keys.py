@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -13,8 +12,10 @@ from tenure.access.keys import ApiKey, Keys, check_whose
 from tenure.access.links import LOOPBACK, login_link
 from tenure.access.tickets import LOGIN_LINKS, SESSIONS, Tickets
 from tenure.cli.commands.job_moves import actor, noted
+from tenure.cli.kit.camel_case import camel
 from tenure.cli.kit.durations import ago
 from tenure.cli.kit.engines import open_existing
+from tenure.cli.kit.job_json import items
 from tenure.cli.kit.options import AsJson, Database, Owner, Tenant
 from tenure.cli.kit.output import note, show_json, show_table
 from tenure.cli.kit.values import duration
@@ -67,7 +68,7 @@ def show(database: Database = None, as_json: AsJson = False) -> None:
     engine = open_existing(database)
     found = list(Keys(engine).list())
     if as_json:
-        show_json([_shape(key) for key in found])
+        show_json(items(_shape(key) for key in found))
         return
     if not found:
         typer.echo("there are no keys; tenure keys create NAME makes one")
@@ -88,7 +89,7 @@ def revoke(key_id: KeyId, database: Database = None, as_json: AsJson = False) ->
     """Good for nothing from now on; a running API notices within seconds."""
     Keys(open_existing(database)).revoke(key_id, actor=actor())
     if as_json:
-        show_json({"id": key_id, "revoked": True})
+        show_json({"keyId": key_id, "revoked": True})
     else:
         typer.echo(f"key {key_id} is revoked")
 
@@ -134,7 +135,8 @@ def end_sessions(database: Database = None, as_json: AsJson = False) -> None:
 
 
 def _shape(key: ApiKey) -> dict[str, Any]:
-    return asdict(key)
+    shape: dict[str, Any] = camel(key)
+    return {"keyId": shape.pop("id"), **shape}
 
 
 def _whose(key: ApiKey) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from tenure.cli.commands.job_moves import noted
 from tenure.cli.kit.apps import load_existing
+from tenure.cli.kit.camel_case import camel
 from tenure.cli.kit.engines import open_existing
+from tenure.cli.kit.job_json import items
 from tenure.cli.kit.options import AsJson, Database, MaybeApp
 from tenure.cli.kit.output import show_json, show_table
 from tenure.core.rules.limits import Limit
@@ -39,7 +40,7 @@ def show(app: MaybeApp = None, database: Database = None, as_json: AsJson = Fals
     engine = open_existing(database) if app is None else load_existing(app, database)
     found = engine.limits.all()
     if as_json:
-        show_json([asdict(one) for one in found])
+        show_json(items(camel(one) for one in found))
     elif not found:
         typer.echo("no kind is limited here; handlers may say limits of their own (--app)")
     else:
@@ -75,7 +76,7 @@ def forget(
     if known := engine.limits.forget(kind, each_key=each_key):
         noted(engine, "limit.forgotten", kind, each_key=each_key)
     if as_json:
-        show_json({"kind": kind, "each_key": each_key, "forgotten": known})
+        show_json({"kind": kind, "eachKey": each_key, "forgotten": known})
     else:
         typer.echo(f"{kind}: {'forgotten' if known else 'nothing was set'}")
 
@@ -87,7 +88,7 @@ def _row(one: KindLimit) -> tuple[str, str, str, str]:
 
 def _say(one: KindLimit, *, as_json: bool) -> None:
     if as_json:
-        show_json(asdict(one))
+        show_json(camel(one))
     else:
         typer.echo(f"{one.kind}{' (each key)' if one.each_key else ''}: {words(one.limit)}")
 

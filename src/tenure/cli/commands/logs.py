@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from tenure.app import Tenure
 from tenure.cli.commands.tail import LINES_AT_ONCE, print_lines
 from tenure.cli.kit.engines import open_existing
+from tenure.cli.kit.job_json import log_line
 from tenure.cli.kit.options import AsJson, Database, JobId
 from tenure.cli.kit.output import note, show_json, to_json
 from tenure.stores.contract import LogLine
@@ -42,7 +43,7 @@ def logs(
     last, left = None, _every(engine, job_id, cursor)
     for last in islice(left, limit):
         if as_lines:
-            typer.echo(to_json(_shape(last)))
+            typer.echo(to_json(log_line(last)))
         else:
             print_lines([last])
     if next(left, None) is not None and last is not None:
@@ -52,14 +53,10 @@ def logs(
 def _show_page(engine: Tenure, job_id: str, limit: int, cursor: str | None) -> None:
     found = engine.insight.logs(job_id, limit + 1, cursor)
     more = found[limit - 1].id if len(found) > limit else None
-    show_json({"lines": [_shape(line) for line in found[:limit]], "next": more})
+    show_json({"items": [log_line(line) for line in found[:limit]], "next": more})
 
 
 def _every(engine: Tenure, job_id: str, after: str | None) -> Iterator[LogLine]:
     while found := engine.insight.logs(job_id, LINES_AT_ONCE, after):
         yield from found
         after = found[-1].id
-
-
-def _shape(line: LogLine) -> dict[str, Any]:
-    return {"at": line.at, "level": line.level, "message": line.message}

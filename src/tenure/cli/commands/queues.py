@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
+from tenure.api.kit.shapes.fleet import queue_shape
 from tenure.app import Tenure
 from tenure.cli.commands.job_moves import actor, noted
 from tenure.cli.kit.durations import ago
 from tenure.cli.kit.engines import open_existing
+from tenure.cli.kit.job_json import items, plain
 from tenure.cli.kit.options import AsJson, Database
 from tenure.cli.kit.output import show_json, show_table
 from tenure.core.errors import OptionError
@@ -50,7 +51,11 @@ def show(database: Database = None, as_json: AsJson = False) -> None:
     found = {queue.name: queue for queue in engine.insight.queues()}
     views = [found.get(name) or _empty(name) for name in sorted(found.keys() | options.keys())]
     if as_json:
-        show_json([{**asdict(one), "options": options.get(one.name, {})} for one in views])
+        show_json(
+            items(
+                {**plain(queue_shape(one)), "options": options.get(one.name, {})} for one in views
+            )
+        )
         return
     if not views:
         typer.echo("no queue has open jobs, none is paused, and none has options")

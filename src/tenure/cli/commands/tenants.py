@@ -8,6 +8,7 @@ import typer
 
 from tenure.cli.commands.job_moves import noted
 from tenure.cli.kit.engines import open_existing
+from tenure.cli.kit.job_json import items
 from tenure.cli.kit.options import AsJson, Database
 from tenure.cli.kit.output import show_json, show_table
 
@@ -34,7 +35,7 @@ def show(database: Database = None, as_json: AsJson = False) -> None:
     names = sorted(weights.keys() | caps.keys())
     found = [(name, weights.get(name, 1.0), caps.get(name)) for name in names]
     if as_json:
-        show_json([dict(zip(("tenant", "weight", "cap"), one, strict=True)) for one in found])
+        show_json(items(dict(zip(("tenant", "weight", "cap"), one, strict=True)) for one in found))
     elif not found:
         typer.echo("every tenant weighs 1, and none has a cap")
     else:

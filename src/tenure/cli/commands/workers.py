@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import typer
 
+from tenure.api.kit.shapes.fleet import worker_shape
 from tenure.cli.kit.durations import ago
 from tenure.cli.kit.engines import open_existing
+from tenure.cli.kit.job_json import items, plain
 from tenure.cli.kit.options import AsJson, Database
 from tenure.cli.kit.output import show_json, show_table
 
@@ -19,7 +19,7 @@ def workers(database: Database = None, as_json: AsJson = False) -> None:
     engine = open_existing(database)
     found = engine.insight.workers()
     if as_json:
-        show_json([asdict(worker) for worker in found])
+        show_json(items(plain(worker_shape(worker)) for worker in found))
         return
     if not found:
         typer.echo("no workers; start one: tenure worker --app MODULE:OBJECT")

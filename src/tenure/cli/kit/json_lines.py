@@ -10,17 +10,24 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import typer
+from pydantic.alias_generators import to_camel
 
+from tenure.api.kit.shapes.jobs import RENAMED, NewJobInput
 from tenure.app import Tenure
+from tenure.cli.kit.job_json import added
 from tenure.cli.kit.output import to_json
 from tenure.cli.kit.values import iso_time, parse_json
 from tenure.core.errors import InputError, KeyConflict, OptionError
 from tenure.core.job import NewJob
 from tenure.jobs.codec import encode
-from tenure.jobs.options import PLACING
 
 CHUNK = 1_000
 TIMES = ("run_at", "expires")
+FIELDS = {
+    to_camel(name): RENAMED.get(name, name)
+    for name in (*NewJobInput.model_fields, "correlation_id")
+}
+"""The fields of a line, and the options that they are in Python."""
 Numbered = tuple[int, NewJob]
 
 
@@ -59,7 +66,7 @@ def enqueue_lines(engine: Tenure, lines: Iterable[bytes], *, checked: bool) -> N
         except KeyConflict as error:
             raise LineError(_conflicting(jobs, error), error, written) from error
         written += len(refs)
-        typer.echo("\n".join(to_json({"id": one.id, "created": one.created}) for one in refs))
+        typer.echo("\n".join(to_json(added(one)) for one in refs))
 
 
 def fields(engine: Tenure, given: dict[str, Any], *, checked: bool) -> NewJob:
@@ -68,8 +75,6 @@ def fields(engine: Tenure, given: dict[str, Any], *, checked: bool) -> NewJob:
     kind, payload = options.pop("kind", None), options.pop("payload", {})
     if kind is None:
         raise OptionError('"kind" is missing')
-    for name in sorted(PLACING & options.keys()):
-        raise OptionError(f'"{name}" is for code that has a transaction of its own; leave it out')
     for name in TIMES:
         if isinstance(options.get(name), str):
             options[name] = iso_time(name, options[name])
@@ -78,12 +83,22 @@ def fields(engine: Tenure, given: dict[str, Any], *, checked: bool) -> NewJob:
     return engine.new(kind, payload, **options)
 
 
+def options_of(line: dict[str, Any]) -> dict[str, Any]:
+    """A line has the fields of `POST /api/jobs`, and `correlationId`; here they are options."""
+    if unknown := sorted(line.keys() - FIELDS.keys()):
+        raise OptionError(f"unknown field {unknown[0]!r}; there are: {', '.join(sorted(FIELDS))}")
+    for name in ("runAt", "expiresAt"):
+        if line.get(name) is not None and not isinstance(line[name], str):
+            raise OptionError(f"{name} must be a time such as 2040-01-01T00:00:00Z")
+    return {FIELDS[name]: value for name, value in line.items()}
+
+
 def _job(engine: Tenure, number: int, line: bytes, checked: bool, written: int) -> NewJob:
     try:
         value = parse_json(line, "line")
         if not isinstance(value, dict):
             raise OptionError(f"it is {type(value).__name__}, not an object")
-        return fields(engine, value, checked=checked)
+        return fields(engine, options_of(value), checked=checked)
     except InputError as error:
         raise LineError(f"line {number}", error, written) from error
 

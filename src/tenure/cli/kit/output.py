@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import typer
@@ -32,7 +32,7 @@ def console() -> Console:
 
 
 def to_json(value: Any) -> str:
-    """Times in ISO form; text as it is."""
+    """Times as the HTTP API writes them; text as it is."""
     return json.dumps(value, default=_plain, ensure_ascii=False)
 
 
@@ -96,5 +96,5 @@ def _foreground(value: str) -> str | None:
 
 def _plain(value: object) -> object:
     if isinstance(value, datetime):
-        return value.isoformat()
+        return value.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -17,7 +17,7 @@ from tenure.cli.up.worker_processes import crew
 from tenure.core.errors import UsageError
 from tenure.settings import Settings
 
-SAMPLE_APP = "tenure.cli.demo_app:app"
+SAMPLE_APP = "tenure.cli.up.sample_app:app"
 
 
 class NoSample(UsageError):

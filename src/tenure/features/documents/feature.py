@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tenure.feature import Feature, read_settings
 from tenure.features.documents.metrics import DocumentMetrics
 from tenure.features.documents.settings import DocumentSettings
-from tenure.jobs.handler import QueueSlots
+from tenure.jobs.handler_options import QueueSlots
 
 if TYPE_CHECKING:
     from tenure.app import Tenure

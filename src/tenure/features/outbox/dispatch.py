@@ -19,7 +19,8 @@ from tenure.features.outbox.event import Event
 from tenure.features.outbox.settings import DISPATCH_QUEUE
 from tenure.features.outbox.subscription import Subscription
 from tenure.features.outbox.subscriptions import Subscriptions
-from tenure.jobs.handler import Handler, HandlerOptions, RunsIn
+from tenure.jobs.handler import Handler
+from tenure.jobs.handler_options import HandlerOptions, RunsIn
 from tenure.jobs.options import Options
 from tenure.jobs.running_job import RunningJob
 from tenure.jobs.transaction import OpenTransaction

@@ -25,7 +25,7 @@ from tenure.features.outbox.subscriptions import Subscriptions
 from tenure.features.outbox.view import OutboxEvent, ViewFilter
 from tenure.jobs.blocking import check_off_loop
 from tenure.jobs.handler import Handler
-from tenure.jobs.options import place_of
+from tenure.jobs.options import tx_options
 
 if TYPE_CHECKING:
     from tenure.app import Tenure
@@ -110,7 +110,7 @@ class Outbox(OutboxFeature):
     ) -> list[EventRef]:
         """All or none, their aggregates locked at once: two callers cannot wait for each other."""
         check_off_loop("publish()", "await publish_async()")
-        events, place = list(events), place_of({"tx": tx, "notify": notify})
+        events, place = list(events), tx_options({"tx": tx, "notify": notify})
         publishing.check_events(events)
         with publishing.telling_conflicts():
             added = self._app.enqueue_many(events, **place)
@@ -127,7 +127,7 @@ class Outbox(OutboxFeature):
         self, tx: Any, events: Iterable[NewJob], *, notify: str | None = None
     ) -> list[EventRef]:
         """Many from a coroutine, all or none."""
-        events, place = list(events), place_of({"tx": tx, "notify": notify})
+        events, place = list(events), tx_options({"tx": tx, "notify": notify})
         publishing.check_events(events)
         with publishing.telling_conflicts():
             added = await self._app.enqueue_many_async(events, **place)

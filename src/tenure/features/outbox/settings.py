@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from tenure.features.outbox.backoff import Backoff
-from tenure.jobs.handler import QueueSlots
+from tenure.jobs.handler_options import QueueSlots
 
 DAY_MS = 86_400_000
 OUTBOX_QUEUE = "outbox"

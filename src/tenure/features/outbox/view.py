@@ -141,7 +141,7 @@ def overall(statuses: Collection[Status]) -> Status:
 
 def _deliveries(app: Tenure, job: Job, row: OutboxEvent) -> list[Status]:
     """Those that are still kept."""
-    kinds = tuple(kind_of(row.type, one) for one in (job.value or {}).get("subscribers", ()))
+    kinds = tuple(kind_of(row.type, one) for one in (job.result or {}).get("subscribers", ()))
     where = JobFilter(kinds=kinds, key=row.event_id, tenant=job.tenant)
     return [status_of(one) for one in app.insight.page(where, limit=max(1, len(kinds))).rows]
 
@@ -179,7 +179,7 @@ def _rows(app: Tenure, jobs: Sequence[Job]) -> list[OutboxEvent]:
 
 
 def _row(app: Tenure, job: Job) -> OutboxEvent:
-    event = (job.arguments or {}).get("event", {})
+    event = (job.payload or {}).get("event", {})
     running = job.state is State.RUNNING
     return OutboxEvent(
         id=job.id,

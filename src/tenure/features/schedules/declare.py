@@ -13,6 +13,7 @@ from tenure.features.schedules.rows import Rows
 from tenure.features.schedules.schedule import Declarer, Schedule
 from tenure.features.schedules.terms import Terms, as_stored
 from tenure.features.schedules.timing import following
+from tenure.jobs.app_protocol import App
 from tenure.jobs.codec import encode
 from tenure.jobs.handler import Handler
 from tenure.jobs.options import check_name
@@ -46,7 +47,7 @@ def declares(
     Terms(kind="?", **given).checked()
 
     def declare(handler: Handler[P]) -> Handler[P]:
-        if not hasattr(handler, "kind"):
+        if not isinstance(handler, Handler):
             raise OptionError(
                 "a schedule stands above a handler: write @app.schedules.… over @app.job(KIND)"
             )
@@ -62,7 +63,7 @@ def declares(
     return declare
 
 
-def check_payload(app: Tenure, terms: Terms) -> None:
+def check_payload(app: App, terms: Terms) -> None:
     """It can be stored, and fits the handler where this app has one."""
     payload = encode(terms.arguments(SOME_DAY), app.settings.payload_limit_bytes)
     if (handler := app.handlers.get(terms.kind)) is not None:

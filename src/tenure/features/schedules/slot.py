@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tenure.core.job import NewJob, UniqueKey
 from tenure.features.schedules.terms import Terms
 from tenure.jobs.codec import encode
-from tenure.jobs.options import TEN_YEARS
+from tenure.jobs.option_values import TEN_YEARS
 
 if TYPE_CHECKING:
     from tenure.app import Tenure

@@ -164,8 +164,8 @@ def job(row: Row) -> Job:
         correlation_id=row[23], trace=row[24], enqueued_by=row[25], ordering_key=row[26],
         batch_id=None if row[27] is None else str(row[27]), seq=row[28], snoozes=row[29],
         refunds=row[30], crashes=row[31], reserved=reserved, lifted=bool(row[33]),
-        payload=row[34] if len(row) > 34 else None,
-        result=row[35] if len(row) > 34 else None,
+        payload_json=row[34] if len(row) > 34 else None,
+        result_json=row[35] if len(row) > 34 else None,
         waits_for=_ids(row[36]) if len(row) > 34 else None,
     )  # fmt: skip
 

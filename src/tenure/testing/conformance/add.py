@@ -64,7 +64,7 @@ def test_a_new_job_has_not_run(store: Store) -> None:
     job = job_of(store, add_job(store))
 
     assert (job.attempt, job.fence, job.snoozes, job.refunds) == (0, 0, 0, 0)
-    assert (job.started_at, job.finished_at, job.lease_until, job.result) == (None,) * 4
+    assert (job.started_at, job.finished_at, job.lease_until, job.result_json) == (None,) * 4
     assert not job.cancel_requested
     assert store.jobs.history(job.id) == []
 
@@ -108,7 +108,7 @@ def test_keyed_and_plain_jobs_of_one_call_are_answered_in_order(store: Store) ->
 
     ids = [answer.id for answer in add(store, *wanted)]
 
-    assert [job_of(store, job_id).payload for job_id in ids] == list("123456")
+    assert [job_of(store, job_id).payload_json for job_id in ids] == list("123456")
 
 
 def test_a_call_without_jobs_adds_nothing(store: Store) -> None:
@@ -124,14 +124,14 @@ def test_a_thousand_jobs_go_in_one_call(store: Store) -> None:
 def test_a_payload_comes_back_as_it_was(store: Store) -> None:
     job_id = add_job(store, payload=ODD_PAYLOAD)
 
-    assert job_of(store, job_id).payload == ODD_PAYLOAD
+    assert job_of(store, job_id).payload_json == ODD_PAYLOAD
     assert claim_one(store).payload == ODD_PAYLOAD
 
 
 def test_a_payload_may_be_a_megabyte(store: Store) -> None:
     payload = '"' + "é" * 500_000 + '"'
 
-    assert job_of(store, add_job(store, payload=payload)).payload == payload
+    assert job_of(store, add_job(store, payload=payload)).payload_json == payload
 
 
 def test_names_may_hold_any_text(store: Store) -> None:

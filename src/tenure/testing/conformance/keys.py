@@ -44,7 +44,7 @@ def test_another_payload_under_a_key_is_a_conflict(store: Store) -> None:
         add(store, keyed("k", "2"))
 
     assert (conflict.value.key, conflict.value.job_id) == ("k", first.id)
-    assert job_of(store, first.id).payload == "1"
+    assert job_of(store, first.id).payload_json == "1"
 
 
 @promise(5)
@@ -75,7 +75,7 @@ def test_a_refused_call_takes_back_what_it_replaced(store: Store, order: int) ->
         add(store, *wanted[::order], tx=tx)
 
     job = job_of(store, waiting.id)
-    assert (job.payload, job.priority) == ("1", 3)
+    assert (job.payload_json, job.priority) == ("1", 3)
     assert add(store, keyed("waiting", "1")) == [Added(waiting.id, created=False)]
 
 
@@ -157,7 +157,7 @@ def test_replace_changes_the_waiting_job(store: Store) -> None:
 
     job = job_of(store, first.id)
     assert answer == [Added(first.id, created=False)]
-    assert (job.payload, job.priority) == ("2", 0)
+    assert (job.payload_json, job.priority) == ("2", 0)
     assert count_of(store) == 1
 
 
@@ -196,7 +196,7 @@ def test_a_running_job_is_not_replaced(store: Store, mode: KeyMode) -> None:
     assert add(store, keyed("k", "1", mode=mode)) == [Added(first.id, created=False)]
     with pytest.raises(KeyConflict):
         add(store, keyed("k", "2", mode=mode))
-    assert job_of(store, first.id).payload == "1"
+    assert job_of(store, first.id).payload_json == "1"
 
 
 @promise(5)
@@ -208,7 +208,7 @@ def test_debounce_puts_the_start_off_again(store: Store, tempo: Tempo) -> None:
     add(store, keyed("k", "2", mode=KeyMode.DEBOUNCE, delay_seconds=tempo.hour))
 
     job = job_of(store, first.id)
-    assert job.payload == "2"
+    assert job.payload_json == "2"
     assert job.run_at - planned >= timedelta(seconds=tempo.seconds(20))
 
 

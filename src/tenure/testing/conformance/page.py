@@ -77,7 +77,7 @@ def test_lists_leave_payload_and_result_where_they_are(store: Store) -> None:
     settle(store, job, State.SUCCEEDED, result="1")
 
     [row] = store.jobs.page(JobFilter()).rows
-    assert (row.payload, row.result) == (None, None)
+    assert (row.payload_json, row.result_json) == (None, None)
     assert row.id == job.id
 
 
@@ -87,7 +87,7 @@ def test_a_row_of_a_page_is_the_job_itself(store: Store) -> None:
 
     assert whole is not None
     [row] = store.jobs.page(JobFilter()).rows
-    assert row == replace(whole, payload=None, result=None, waits_for=None)
+    assert row == replace(whole, payload_json=None, result_json=None, waits_for=None)
 
 
 def test_a_page_has_bounds(store: Store) -> None:

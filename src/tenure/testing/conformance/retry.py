@@ -88,7 +88,7 @@ def test_a_retry_clears_what_the_last_run_left(store: Store) -> None:
     retry(store, job.id)
 
     stored = job_of(store, job.id)
-    assert (stored.progress, stored.progress_note, stored.result) == (None, None, None)
+    assert (stored.progress, stored.progress_note, stored.result_json) == (None, None, None)
 
 
 def test_a_retry_keeps_the_history(store: Store) -> None:

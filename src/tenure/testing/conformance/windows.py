@@ -94,7 +94,7 @@ def test_replace_within_a_window_changes_the_waiting_job(store: Store) -> None:
     [first] = add(store, keyed("k", "1", window=HOUR))
     add(store, keyed("k", "2", window=HOUR, mode=KeyMode.REPLACE))
 
-    assert job_of(store, first.id).payload == "2"
+    assert job_of(store, first.id).payload_json == "2"
     assert add(store, keyed("k", "2", window=HOUR)) == [Added(first.id, created=False)]
     with pytest.raises(KeyConflict):
         add(store, keyed("k", "1", window=HOUR))

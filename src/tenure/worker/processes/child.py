@@ -18,6 +18,7 @@ from tenure.core.lease import ClaimedJob
 from tenure.core.outcome import Outcome
 from tenure.core.rules.settlement import Settlement
 from tenure.jobs.codec import encode
+from tenure.jobs.declared_jobs import DeclaredHandler
 from tenure.jobs.handler import Handler
 from tenure.jobs.running_job import RunningJob, current_job
 from tenure.worker.processes.parent_death import die_with_parent
@@ -50,7 +51,7 @@ class ChildJob(RunningJob):
         self.send("joined" if joined else "settled", settlement._replace(result=None))
 
 
-def run_child(pipe: Connection, name: tuple[str, str], claimed: ClaimedJob) -> None:
+def run_child(pipe: Connection, name: tuple[str, str, str], claimed: ClaimedJob) -> None:
     """In a session of its own, so that it can be killed with whatever it started."""
     os.setsid()
     die_with_parent()
@@ -92,12 +93,20 @@ def _watch(pipe: Connection, job: ChildJob) -> None:
     os.killpg(0, signal.SIGKILL)
 
 
-def _find(module: str, qualname: str) -> Handler[Any]:
-    """The decorated name is the handler; multiprocessing has prepared `__main__` for us."""
-    found: Any = sys.modules.get("__mp_main__") if module == "__main__" else None
-    found = found or importlib.import_module(module)
+def _find(module: str, qualname: str, included_by: str) -> Handler[Any]:
+    """The decorated name is the handler, or that of a `Jobs` which another module includes."""
+    found: Any = _import(module)
     for part in qualname.split("."):
         found = getattr(found, part)
+    if isinstance(found, DeclaredHandler):
+        _import(included_by)
+        found = found.on(found.target())
     if not isinstance(found, Handler):
         raise TypeError(f"{module}.{qualname} is not the handler any more")
     return found
+
+
+def _import(module: str) -> Any:
+    """A module by name; multiprocessing has prepared `__main__` for us."""
+    found = sys.modules.get("__mp_main__") if module == "__main__" else None
+    return found or importlib.import_module(module)

@@ -62,8 +62,7 @@ class Processes:
 
     def _supervise(self, current: Run, stop: threading.Event) -> Any:
         ours, theirs = self._context.Pipe()
-        function = current.handler.function
-        name = (function.__module__, function.__qualname__)
+        name = current.handler.import_path
         child = self._context.Process(target=run_child, args=(theirs, name, traced(current)))
         with self._start_lock:
             child.start()

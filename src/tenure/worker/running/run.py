@@ -25,7 +25,8 @@ from tenure.core.outcome import (
     as_ending,
 )
 from tenure.jobs.codec import encode
-from tenure.jobs.handler import Handler, RunsIn
+from tenure.jobs.handler import Handler
+from tenure.jobs.handler_options import RunsIn
 from tenure.jobs.running_job import RunningJob, current_job
 
 TIMEOUT, CANCEL, LOST, SHUTDOWN = "timeout", "cancel", "lost", "shutdown"

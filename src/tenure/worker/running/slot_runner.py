@@ -13,7 +13,7 @@ from contextvars import copy_context
 
 from tenure.core.outcome import Ending, Returned
 from tenure.core.signals import Signals
-from tenure.jobs.handler import RunsIn
+from tenure.jobs.handler_options import RunsIn
 from tenure.worker.running.begun_reports import Beginnings
 from tenure.worker.running.run import LOST, Place, Run
 from tenure.worker.running.slots import Lane, Slots

@@ -1,8 +1,8 @@
-"""What every request passes before a route sees it: plain ASGI, no framework."""
+"""Middleware that every request passes: plain ASGI, no framework."""
 
 from tenure.api.kit.guards.bodies import BoundedBody
-from tenure.api.kit.guards.failures import Unbroken
-from tenure.api.kit.guards.heads import Headed
-from tenure.api.kit.guards.naming import Named
+from tenure.api.kit.guards.head_requests import HeadRequests
+from tenure.api.kit.guards.request_ids import RequestIds
+from tenure.api.kit.guards.unexpected_errors import UnexpectedErrors
 
-__all__ = ["BoundedBody", "Headed", "Named", "Unbroken"]
+__all__ = ["BoundedBody", "HeadRequests", "RequestIds", "UnexpectedErrors"]

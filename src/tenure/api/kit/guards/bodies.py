@@ -1,4 +1,4 @@
-"""Bodies are JSON of a bounded size and depth: whatever is not is refused before it is parsed."""
+"""Request bodies: JSON of a bounded size and depth. Anything else is refused before parsing."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from tenure.asgi.messages import Application, Message, Receive, Scope, Send, hea
 
 WRITES = ("POST", "PUT", "PATCH")
 JSON = re.compile(r"application/(?:[\w.+-]+\+)?json\s*(?:;.*)?", re.IGNORECASE)
+# Strings as a whole, so that brackets inside of them do not count. Possessive quantifiers: no body
+# can make the expression backtrack.
 TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?+|[\[\]{}]', re.DOTALL)
 OPENING = (b"[", b"{")
 
 
 class BoundedBody:
-    """Reads the body up to its limit and hands it on whole: 413 comes before the rest is read."""
+    """Reads the body up to the limit and passes it on whole; 413 comes before the rest is read."""
 
     def __init__(self, inner: Application, *, limit: int, depth: int) -> None:
         self._inner = inner
@@ -23,7 +25,7 @@ class BoundedBody:
         self._depth = depth
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Serve one request."""
         if scope["type"] != "http" or not _has_body(scope):
             await self._inner(scope, receive, send)
             return
@@ -41,6 +43,8 @@ class BoundedBody:
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes:
         length = header(scope, "content-length") or "0"
+        # Refused by its header alone, before a byte is read. Cut to 19 digits: a longer number is
+        # too large in any case, and converting it would cost time.
         if length.isdigit() and int(length[:19]) > self._limit:
             raise BodyTooLarge(self._limit)
         body = bytearray()
@@ -49,6 +53,7 @@ class BoundedBody:
             if message["type"] == "http.disconnect":
                 raise _Gone
             body += message.get("body", b"")
+            # A chunked body has no length in its header.
             if len(body) > self._limit:
                 raise BodyTooLarge(self._limit)
             if not message.get("more_body", False):
@@ -56,7 +61,7 @@ class BoundedBody:
 
 
 class _Gone(Exception):
-    """The client has left: there is nobody to answer."""
+    """The client has disconnected."""
 
 
 def _has_body(scope: Scope) -> bool:
@@ -71,7 +76,8 @@ def _check_media(scope: Scope) -> None:
 
 
 def _depth(body: bytes, enough: int) -> int:
-    """How deep it is nested; few brackets cannot be nested deeply, and most bodies have few."""
+    """How deeply the body is nested. Most bodies have so few brackets that it need not be read."""
+    # Counting bytes takes microseconds; walking the tokens is for suspicious bodies only.
     if body.count(b"[") + body.count(b"{") <= enough:
         return 0
     depth = deepest = 0
@@ -85,7 +91,7 @@ def _depth(body: bytes, enough: int) -> int:
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """The body in one piece, then whatever comes."""
+    """Receive the body in one piece, then further messages."""
     handed = False
 
     async def receiving() -> Message:

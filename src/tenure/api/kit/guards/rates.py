@@ -1,4 +1,4 @@
-"""A limit of requests for each caller and process: a bucket that fills again by and by."""
+"""A rate limit per caller and process: a token bucket."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from fastapi import Request
 from tenure.api.kit.errors import TooManyRequests
 from tenure.api.kit.identity import Reader
 
+# The least recently seen are forgotten; a forgotten caller has a full bucket again.
 MOST_CALLERS = 10_000
 MINUTE = 60.0
 
 
 class Rates:
-    """As many requests a minute; a caller that was quiet may send them all at once."""
+    """So many requests a minute; an idle caller may send them all at once."""
 
     def __init__(self, per_minute: int, elapsed: Callable[[], float] = time.monotonic) -> None:
         self._most = per_minute
@@ -25,8 +26,9 @@ class Rates:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, name: str) -> None:
-        """One request; TooManyRequests where the bucket is empty."""
+        """Count one request; TooManyRequests if the bucket is empty."""
         now = self._elapsed()
+        # No lock: all requests are counted on the one event loop of the process.
         tokens, at = self._buckets.pop(name, (float(self._most), now))
         tokens = min(self._most, tokens + (now - at) * self._most / MINUTE)
         self._buckets[name] = (max(0.0, tokens - 1) if tokens >= 1 else tokens, now)

@@ -1,4 +1,4 @@
-"""Nobody but this machine reaches a service that could not tell who asks."""
+"""Refuse to listen on other addresses than loopback while no caller can be recognised."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tenure.core.errors import UsageError
 
 
 class BindingRefused(UsageError):
-    """The service would be reachable from elsewhere, and nobody could be recognised."""
+    """The service would be reachable from other machines without any credential configured."""
 
     code = "binding_refused"
 
@@ -23,7 +23,7 @@ class BindingRefused(UsageError):
 
 
 def check_binding(host: str, engine: Tenure, settings: IdentitySettings | None = None) -> None:
-    """BindingRefused where the address is not loopback and there is neither key nor issuer."""
+    """BindingRefused if the address is not loopback and there is neither a key nor an issuer."""
     if is_loopback(host) or (settings or IdentitySettings()).takes_tokens:
         return
     if not Keys(engine).any():

@@ -1,4 +1,4 @@
-"""What a request brings to be recognised by: a key, a token, or a session's cookie. At most one."""
+"""The credential of a request: an API key, a bearer token, or a session cookie."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from tenure.core.refusals import (
 
 API_KEY = "x-api-key"
 KEY_PREFIX = "tenure_"
+# Longer than any token, shorter than what a server accepts as a header: hashing stays cheap.
 LONGEST = 16_384
 INVALID = 'Bearer error="invalid_token"'
 
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """Its sort and its text. It does not show itself in logs."""
+    """Kind and text; its repr does not show the text."""
 
     how: How
     text: str
@@ -30,8 +31,9 @@ class Credential:
 
 
 def credential_of(request: HTTPConnection) -> Credential:
-    """A header goes before the cookie; two headers are one too many."""
+    """A header is preferred to the cookie; two headers are refused."""
     given = [*request.headers.getlist("authorization"), *request.headers.getlist(API_KEY)]
+    # A proxy might check one of two headers and pass on both.
     if len(given) > 1:
         raise Unauthenticated(f"send one credential: Authorization or {API_KEY}, once", INVALID)
     if not given:
@@ -44,7 +46,7 @@ def credential_of(request: HTTPConnection) -> Credential:
 
 
 def has_credential(request: HTTPConnection) -> bool:
-    """Whether a header asks to be recognised."""
+    """Whether a header has a credential."""
     return "authorization" in request.headers or API_KEY in request.headers
 
 

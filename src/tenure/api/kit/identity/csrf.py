@@ -1,4 +1,4 @@
-"""A browser sends its cookies for any page: what changes something must come from our own."""
+"""CSRF protection: a change with a session cookie must come from a page of ours."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ OWN = ("same-origin", "none")
 
 
 class CsrfRefused(Forbidden):
-    """A request with a session's cookie that a page of ours did not send."""
+    """A request with a session cookie did not come from a page of ours."""
 
     code = "csrf_refused"
 
 
 def csrf_token(session: str) -> str:
-    """The token of a session: scripts of our own pages can have it, other sites cannot."""
+    """The CSRF token of a session: scripts of our pages can read it, other sites cannot."""
+    # Derived from the session: nothing more has to be stored, and it ends with the session.
     return hmac.new(session.encode(), b"csrf", hashlib.sha256).hexdigest()
 
 
 def check_csrf(request: HTTPConnection, session: str) -> None:
-    """CsrfRefused for a change without the token, or from a page of another site."""
+    """CsrfRefused for a change without the token or from another site."""
     if request.scope.get("method") in SAFE:
         return
     given = request.headers.get(CSRF, "")
@@ -40,6 +41,7 @@ def check_csrf(request: HTTPConnection, session: str) -> None:
 
 
 def _from_our_page(request: HTTPConnection) -> bool:
+    # Browsers send Origin with every change; the fetch metadata is for requests without one.
     origin = request.headers.get("origin")
     if origin is not None:
         return urlsplit(origin).netloc == request.headers.get("host")

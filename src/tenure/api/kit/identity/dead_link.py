@@ -1,4 +1,4 @@
-"""What a person sees whose login link does not work any more."""
+"""The page for a login link that was used or has expired."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ PAGE = """<!doctype html>
 
 
 def wants_page(request: Request) -> bool:
-    """Browsers name HTML; programs take anything, or ask for JSON."""
+    """Whether the client is a browser: it accepts HTML by name."""
     return "text/html" in request.headers.get("accept", "")
 
 
 def dead_link(headers: dict[str, str]) -> Response:
-    """The page, with the status that a program would get."""
+    """The page, with the status 401."""
     return HTMLResponse(PAGE, 401, headers=headers)

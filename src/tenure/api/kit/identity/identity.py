@@ -1,4 +1,4 @@
-"""From a request to its caller: read the credential, recognise it, remember that for a moment."""
+"""From a request to its caller: read the credential, look it up, cache that for some seconds."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ from tenure.core.refusals import (
 from tenure.core.signals import Signals
 from tenure.core.timing.clock import Clock
 
+# Of the 40 threads that the framework has: a slow issuer must not block other requests.
 TOKENS_AT_ONCE = 8
 ENDED = ("key.revoked", "session.ended")
 
 
 class Identity:
-    """One for an API. A revoked key or ended session is refused at once in this process, and after
-    TENURE_IDENTITY_CACHE_SECONDS at most in others.
+    """One per API. A revoked key or ended session is refused at once in this process, and within
+    TENURE_IDENTITY_CACHE_SECONDS in others.
     """
 
     def __init__(
@@ -52,26 +53,28 @@ class Identity:
         engine.signals.subscribe(lambda name, facts: self.remembered.forget(), *ENDED)
 
     async def caller_of(self, request: HTTPConnection) -> Caller:
-        """Who sends this; Unauthenticated where we do not know."""
+        """The caller of a request; Unauthenticated if the credential is missing or invalid."""
         credential = credential_of(request)
         found = self.remembered.find(credential)
         if found is None:
             found = await self._recognised(credential)
+        # After the lookup and also for a cached session: the token is checked with every request.
         if credential.how is How.SESSION:
             check_csrf(request, credential.text)
         return found
 
     def end_session(self, secret: str) -> None:
-        """It stands for nobody from now on."""
+        """End a session."""
         if self.sessions.end(secret):
             self.engine.signals.emit("session.ended")
 
     async def _recognised(self, credential: Credential) -> Caller:
-        """A token may have to wait for its issuer: however many do, threads are left for others."""
+        """Tokens may wait for their issuer: a semaphore leaves threads for other requests."""
         async with self._tokens_at_once if credential.how is How.TOKEN else nullcontext():
             return await run_in_threadpool(self._recognise, credential)
 
     def _recognise(self, credential: Credential) -> Caller:
+        # Read before the lookup: see `Remembered.keep`.
         since = self.remembered.generation
         try:
             known = self._known(credential)
@@ -84,7 +87,7 @@ class Identity:
     def _known(self, credential: Credential) -> Known:
         found = self._look(credential)
         if found is None:
-            raise Unauthenticated(f"this {credential.how} is not valid, or no longer", INVALID)
+            raise Unauthenticated(f"this {credential.how} is not valid or has expired", INVALID)
         return found
 
     def _look(self, credential: Credential) -> Known | None:
@@ -101,7 +104,7 @@ class Identity:
                 return None if self._tokens is None else self._tokens.find(credential.text)
 
     def _left(self, until: datetime | None) -> float:
-        """By the clock that keys and sessions are judged by: the store's, unless one is given."""
+        """Seconds left, by the store's clock unless another one is given."""
         if until is None:
             return float("inf")
         now = self.engine.store.now() if self._clock is None else self._clock.now()
@@ -111,7 +114,7 @@ class Identity:
 def _tokens(
     settings: IdentitySettings, signals: Signals, elapsed: Callable[[], float]
 ) -> Tokens | None:
-    """None where no issuer is configured: then no token is good."""
+    """None if no issuer is configured: then every token is refused."""
     if not settings.takes_tokens:
         return None
     keys = KeySet(settings.jwt_jwks_url, settings.jwt_keys_seconds, signals, elapsed)

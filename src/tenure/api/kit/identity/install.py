@@ -1,4 +1,4 @@
-"""`install_identity`: an app that knows its callers."""
+"""`install_identity`: give an app callers and sessions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def install_identity(
     settings: IdentitySettings | None = None,
     clock: Clock | None = None,
 ) -> Identity:
-    """Give the app what `Reader`, `Writer` and `Admin` ask, and /login, /logout and /session."""
+    """Add what `Reader`, `Writer` and `Admin` need, and the routes /login, /logout and /session."""
     identity = Identity(engine, settings or IdentitySettings(), clock)
     api.state.identity = identity
     api.include_router(router)

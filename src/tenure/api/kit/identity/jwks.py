@@ -1,4 +1,4 @@
-"""An issuer's public keys: fetched when needed, kept a while, fetched anew for an unknown one."""
+"""The public keys of a token issuer: fetched when needed, and again for an unknown key."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from jwt.algorithms import RSAAlgorithm
 from jwt.exceptions import InvalidKeyError
 
-from tenure.core.refusals import (
-    IdentityUnavailable,
-)
+from tenure.core.refusals import IdentityUnavailable
 from tenure.core.signals import Signals
 
 FETCH_SECONDS = 5.0
 LARGEST_BYTES = 1024 * 1024
+# An attacker can invent key names; the issuer must not be asked for each of them.
 AGAIN_SECONDS = 60.0
 AFTER_FAILURE_SECONDS = 5.0
 LAST_GOOD_SECONDS = 86_400.0
@@ -28,7 +27,7 @@ SMALLEST_BITS = 2_048
 class KeySet:
     """Keys by `kid`. However many tokens name unknown keys, the issuer is asked once a minute.
 
-    While the issuer cannot be reached, the last good keys serve for a day.
+    While the issuer cannot be reached, the last keys are used for a day.
     """
 
     def __init__(
@@ -47,9 +46,11 @@ class KeySet:
         self._lock = threading.Lock()
 
     def find(self, kid: str) -> RSAPublicKey | None:
-        """The key of this name; IdentityUnavailable while there are none at all."""
+        """The key of this name, or None; IdentityUnavailable if no keys could be fetched."""
+        # One thread renews expired keys; the others go on with the old ones, unless there are none.
         if self._age() > self._seconds and self._lock.acquire(blocking=not self._keys):
             self._refresh_and_release()
+        # An unknown key: the issuer may have rotated its keys, so here all wait for the answer.
         if kid not in self._keys and self._lock.acquire():
             self._refresh_and_release()
         if not self._keys or self._age() > LAST_GOOD_SECONDS:
@@ -60,7 +61,7 @@ class KeySet:
         return self._elapsed() - self._fetched
 
     def _refresh_and_release(self) -> None:
-        """Once for all who wait here: those after the first find that it was tried just now."""
+        """Fetch once for all threads that wait: the others find that it was tried just now."""
         try:
             if self._elapsed() >= self._next_try:
                 self._refresh()
@@ -80,7 +81,7 @@ class KeySet:
 
 
 def fetch(url: str) -> Any:
-    """The document. No redirect is followed, and nothing without end is read."""
+    """Fetch the key document: no redirects, a bounded size."""
     body = b""
     with httpx.stream("GET", url, timeout=FETCH_SECONDS, follow_redirects=False) as answer:
         if answer.status_code != httpx.codes.OK:
@@ -93,7 +94,7 @@ def fetch(url: str) -> Any:
 
 
 def usable(document: Any) -> dict[str, RSAPublicKey]:
-    """RSA keys that sign, of a good length, by name; others are not for us."""
+    """The RSA signing keys of at least 2,048 bits, by name."""
     listed = document.get("keys") if isinstance(document, dict) else None
     if not isinstance(listed, list):
         raise ValueError("holds no list of keys")

@@ -1,4 +1,4 @@
-"""Answers that last: a stream goes on only as long as whoever asked for it is still known."""
+"""Long answers: a stream ends when the credential of its caller does."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from contextlib import aclosing
 from starlette.requests import Request
 
 from tenure.api.kit.identity.needs import identity_of
-from tenure.core.refusals import (
-    AccessError,
-)
+from tenure.core.refusals import AccessError
 
 
 async def while_known(request: Request, parts: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
-    """The parts, until the key is revoked, the token has expired or the session has ended.
+    """The parts of a stream, until the key is revoked, the token expires or the session ends.
 
-    That is looked at with a part, not more often than a caller is remembered.
+    Checked with the parts, at most every TENURE_IDENTITY_CACHE_SECONDS.
     """
     identity = identity_of(request)
     checked = identity.elapsed()

@@ -1,4 +1,4 @@
-"""Whether an address is this machine's own, which no other machine reaches."""
+"""Loopback addresses, which other machines cannot reach."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
 
 def is_loopback(host: str) -> bool:
-    """`127.0.0.1`, `::1`, `localhost`. Any other name could mean anything."""
+    """`127.0.0.1`, `::1`, `localhost`. No other name is looked up."""
     bare = host.strip().strip("[]").lower()
     if bare in NAMES:
         return True
@@ -23,7 +23,7 @@ def is_loopback(host: str) -> bool:
 
 
 def host_of(request: HTTPConnection) -> tuple[str, int | None]:
-    """Name and port that the client asked for; what cannot be read is nobody's name."""
+    """Name and port of the Host header; an empty name if it cannot be parsed."""
     try:
         parts = urlsplit(f"//{request.headers.get('host', '')}")
         return parts.hostname or "", parts.port
@@ -32,10 +32,11 @@ def host_of(request: HTTPConnection) -> tuple[str, int | None]:
 
 
 def comes_from_here(request: HTTPConnection) -> bool:
-    """Asked on this machine and for this machine: no page of another site, no proxy in between."""
+    """Whether client and Host header are loopback and no proxy forwarded the request."""
     return (
         request.client is not None
         and is_loopback(request.client.host)
+        # The Host header too: another site can point its name at 127.0.0.1 (DNS rebinding).
         and is_loopback(host_of(request)[0])
         and not any(name in request.headers for name in FORWARDED)
     )

@@ -1,4 +1,4 @@
-"""What a route needs, as the type of a parameter. The route itself checks nothing."""
+"""The permission that a route needs, as the type of a parameter."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from tenure.access.caller import Caller, Permission
 from tenure.api.kit.identity.credential import has_credential
 from tenure.api.kit.identity.identity import Identity
 from tenure.api.kit.identity.loopback import comes_from_here
-from tenure.core.refusals import (
-    Forbidden,
-)
+from tenure.core.refusals import Forbidden
 
 ABOUT = (
     "An API key (`tenure keys create`) or an issuer's token. A key may also come as `x-api-key`; "
@@ -24,12 +22,12 @@ ABOUT = (
 
 
 def identity_of(request: Request) -> Identity:
-    """What `install_identity` put there; an app without it answers nobody."""
+    """The identity that `install_identity` added to the app."""
     return cast(Identity, request.app.state.identity)
 
 
 class Needs(SecurityBase):
-    """A dependency: the caller, if it may. The OpenAPI document tells what to send."""
+    """A FastAPI dependency: the caller, if it has the permission."""
 
     def __init__(self, permission: Permission, *, site: bool = False) -> None:
         self.model = HTTPBearer(description=ABOUT)
@@ -44,22 +42,22 @@ class Needs(SecurityBase):
         return caller
 
     def check(self, caller: Caller) -> None:
-        """Forbidden where it may not."""
+        """Forbidden if the caller lacks the permission."""
         if not caller.may(self.permission):
-            raise Forbidden(f"this needs the permission '{self.permission}', which you lack")
+            raise Forbidden(f"this needs the permission '{self.permission}'")
         if self.site and not caller.site:
             raise Forbidden("this concerns every tenant; your credential belongs to one")
 
 
 async def metrics_reader(request: Request) -> Caller | None:
-    """On this machine anybody, from elsewhere a reader of no single tenant."""
+    """Anybody on this machine; from elsewhere a caller with `read` and no single tenant."""
     if comes_from_here(request) and not has_credential(request):
         return None
     return await Needs(Permission.READ, site=True)(request)
 
 
 async def guard_metrics(request: Request) -> None:
-    """The same for a route that is no FastAPI one: it raises, or lets pass."""
+    """The same for a route outside of FastAPI: raises if refused."""
     await metrics_reader(request)
 
 

@@ -9,15 +9,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from cachetools import TLRUCache
+
 from tenure.access.caller import Caller
 from tenure.api.kit.identity.credential import Credential
 
+# A bound for memory only: a caller that was forgotten costs one query.
 MOST = 4_096
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A caller, and how many seconds the credential is good for."""
+    """A caller, and in how many seconds the credential expires."""
 
     caller: Caller
     seconds: float = math.inf
@@ -25,38 +28,42 @@ class Known:
 
 class Remembered:
     """For some seconds, by the hash of the credential: its text is not kept, and no part of it
-    decides how long a look takes. Only who was recognised is remembered.
+    decides how long a lookup takes. Only recognised callers are remembered, never refusals.
     """
 
     def __init__(self, seconds: float, elapsed: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
-        self._elapsed = elapsed
         self.generation = 0
-        self._callers: dict[bytes, tuple[float, Caller]] = {}
+        self._known: TLRUCache[bytes, Known] = TLRUCache(MOST, self._expiry, elapsed)
+        # A lookup changes the cache too: it notes what was used last.
         self._lock = threading.Lock()
 
     def find(self, credential: Credential) -> Caller | None:
-        """Who that was."""
-        found = self._callers.get(_name(credential))
-        return None if found is None or found[0] <= self._elapsed() else found[1]
+        """The caller with this credential, if seen a moment ago."""
+        name = _name(credential)
+        with self._lock:
+            known = self._known.get(name)
+        return None if known is None else known.caller
 
     def keep(self, credential: Credential, known: Known, since: int) -> None:
-        """Until the seconds are over, or the credential's own time; not where all that was known
-        has been forgotten since the look began.
+        """Keep it for the set time, or until the credential expires if that is sooner.
+
+        `since` is the generation at which the lookup began. If everything was forgotten since, the
+        caller may have been read before a revocation: it is not kept.
         """
-        until = self._elapsed() + min(self._seconds, known.seconds)
+        name = _name(credential)
         with self._lock:
-            if since != self.generation:
-                return
-            while len(self._callers) >= MOST:
-                self._callers.pop(next(iter(self._callers)))
-            self._callers[_name(credential)] = (until, known.caller)
+            if since == self.generation:
+                self._known[name] = known
 
     def forget(self) -> None:
-        """All of them: a key was revoked, a session ended."""
+        """Forget everybody: a key was revoked, or a session ended."""
         with self._lock:
             self.generation += 1
-            self._callers = {}
+            self._known.clear()
+
+    def _expiry(self, _: bytes, known: Known, now: float) -> float:
+        return now + min(self._seconds, known.seconds)
 
 
 def _name(credential: Credential) -> bytes:

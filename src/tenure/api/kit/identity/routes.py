@@ -1,4 +1,4 @@
-"""`/login`, `/logout` and `/session`: how a person at a browser gets a session, and ends it."""
+"""`/login`, `/logout` and `/session`: sessions of people at a browser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse
 
 from tenure.access.caller import How, Permission
 from tenure.access.links import use_link
-from tenure.api.kit.guards.heads import is_head
+from tenure.api.kit.guards.head_requests import is_head
 from tenure.api.kit.identity.cookie import clear_cookie, cookie_name, set_cookie
 from tenure.api.kit.identity.csrf import csrf_token
 from tenure.api.kit.identity.dead_link import dead_link, wants_page
@@ -19,16 +19,16 @@ from tenure.core.refusals import Unauthenticated
 
 router = APIRouter(tags=["session"])
 PRIVATE = {"cache-control": "no-store", "referrer-policy": "no-referrer"}
-Token = Annotated[str, Query(max_length=200, description="The secret of the one-time link.")]
+Token = Annotated[str, Query(max_length=200, description="The secret of the single-use link.")]
 
 
 class SessionShape(Shape):
-    """Who you are here."""
+    """The caller of this request."""
 
     name: str
     how: How
     tenant: str | None
-    owner: str | None
+    user_id: str | None
     permissions: list[Permission]
     site: bool
     csrf_token: str | None
@@ -42,8 +42,8 @@ class SessionShape(Shape):
     responses={401: {}},
 )
 def login(request: Request, token: Token) -> Response:
-    """Use a one-time link: a session begins. A link that was used or is too old is refused."""
-    if is_head(request):  # whoever looks at a link beforehand must not use it up
+    """Open a session with a single-use link. A link that was used or has expired is refused."""
+    if is_head(request):  # a link preview must not use it up
         return Response(headers=PRIVATE)
     identity = identity_of(request)
     try:
@@ -72,14 +72,14 @@ def logout(request: Request, caller: Reader) -> Response:
 
 @router.get("/session", operation_id="readSession")
 def session(request: Request, response: Response, caller: Reader) -> SessionShape:
-    """Who you are, what you may do, and what a page must send along to change something."""
+    """The caller, its permissions, and the CSRF token that a page must send with changes."""
     response.headers.update(PRIVATE)
     ours = caller.how is How.SESSION
     return SessionShape(
         name=caller.name,
         how=caller.how,
         tenant=caller.tenant,
-        owner=caller.owner,
+        user_id=caller.owner,
         permissions=sorted(caller.permissions, key=list(Permission).index),
         site=caller.site,
         csrf_token=csrf_token(request.cookies[cookie_name(request)]) if ours else None,

@@ -1,4 +1,4 @@
-"""Bearer tokens: signed by the issuer with RS256, meant for us, in their time. Nothing else."""
+"""Bearer tokens: signed by the issuer with RS256, for our audience, not expired."""
 
 from __future__ import annotations
 
@@ -12,12 +12,8 @@ from tenure.access.settings import TENANT_PLACE, IdentitySettings
 from tenure.api.kit.identity.credential import INVALID
 from tenure.api.kit.identity.jwks import KeySet
 from tenure.api.kit.identity.remembered import Known
-from tenure.core.errors import (
-    OptionError,
-)
-from tenure.core.refusals import (
-    Unauthenticated,
-)
+from tenure.core.errors import OptionError
+from tenure.core.refusals import Unauthenticated
 from tenure.jobs.options import check_name
 
 ALGORITHM = "RS256"
@@ -27,14 +23,14 @@ STRANGE = (jwt.InvalidTokenError, OptionError, RecursionError, OverflowError)
 
 
 class Tokens:
-    """From a token to its caller. The token chooses neither algorithm nor where keys come from."""
+    """From a token to its caller. The token chooses neither the algorithm nor the key's source."""
 
     def __init__(self, settings: IdentitySettings, keys: KeySet) -> None:
         self._settings = settings
         self._keys = keys
 
     def find(self, text: str) -> Known:
-        """Unauthenticated with the reason where it is refused."""
+        """The caller of a token; Unauthenticated with the reason if it is refused."""
         try:
             claims = self._verified(text)
             return Known(self._caller(claims), float(claims["exp"]) - time.time())
@@ -44,6 +40,7 @@ class Tokens:
     def _verified(self, text: str) -> dict[str, Any]:
         header = jwt.get_unverified_header(text)
         kid = header.get("kid")
+        # Checked before any key is fetched: `none`, and HMAC with a public key, get no further.
         if header.get("alg") != ALGORITHM or "crit" in header or not isinstance(kid, str):
             raise jwt.InvalidTokenError(f"it must be signed by {ALGORITHM} and name its key (kid)")
         key = self._keys.find(kid)
@@ -95,7 +92,7 @@ class Tokens:
 
 
 def _text(claims: dict[str, Any], name: str) -> str:
-    """A claim that must be there: who cannot be named is nobody."""
+    """A required claim."""
     value = claims.get(name)
     if not isinstance(value, str) or not value:
         raise jwt.MissingRequiredClaimError(name)
@@ -103,7 +100,7 @@ def _text(claims: dict[str, Any], name: str) -> str:
 
 
 def _words(claims: dict[str, Any], name: str) -> list[str]:
-    """A list of words, or words in a line; anything else gives nothing."""
+    """A claim with words: a list, or one text with spaces."""
     value = claims.get(name)
     if isinstance(value, str):
         return value.split()

@@ -1,4 +1,4 @@
-"""Audit lines as they go out."""
+"""Audit lines in answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tenure.operations.audit import AuditLine
 
 
 class AuditLineShape(Shape):
-    """One action: when, who, what, on what, and what else is to be known."""
+    """One action: when, who, what, on what, and further facts."""
 
     at: Moment
     actor: str
@@ -19,14 +19,14 @@ class AuditLineShape(Shape):
 
 
 class AuditPage(Shape):
-    """Newest first; `next` goes on."""
+    """Newest first. Pass `next` as `after` for the next page."""
 
     items: list[AuditLineShape]
     next: str | None
 
 
 def audit_line(line: AuditLine) -> AuditLineShape:
-    """As it was written."""
+    """The shape of an audit line."""
     return AuditLineShape(
         at=line.at,
         actor=line.actor,

@@ -1,4 +1,4 @@
-"""Which jobs are meant: the same words in a query and in a body."""
+"""Filters of jobs: the same names in a query and in a body."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ USER = "`me` is the caller; `all` and other users need the permission admin."
 
 
 class FilterInput(Input):
-    """All that is given must hold; what is left out matches any."""
+    """All given conditions must hold."""
 
     state: list[State] | None = Field(default=None, min_length=1, max_length=len(State))
     kind: list[Kind] | None = Field(default=None, min_length=1, max_length=MANY)
@@ -35,7 +35,7 @@ class FilterInput(Input):
     created_before: When | None = None
 
     def where(self, owner: str | None) -> JobFilter:
-        """As the engine says it; `owner` is what `userId` was resolved to."""
+        """The filter of the engine; `owner` is what `userId` was resolved to."""
         return JobFilter(
             states=_any(self.state),
             kinds=_any(self.kind),
@@ -55,22 +55,23 @@ class ListInput(FilterInput):
 
     page_size: int = Field(default=DEFAULT_PAGE, ge=1, le=MAX_PAGE)
     after: str | None = Field(
-        default=None, max_length=500, description="What `next` of the page before said."
+        default=None, max_length=500, description="`next` of the previous page."
     )
 
     def limit(self, most: int) -> int:
-        """How many are shown; OptionError where that is more than this service gives."""
+        """The page size; OptionError if it is above the limit of this service."""
+        # Only a size that was asked for is refused; the default is cut silently.
         if self.page_size > most and "page_size" in self.model_fields_set:
             raise OptionError(f"pageSize is at most {most} here, not {self.page_size}")
         return min(self.page_size, most)
 
     def question(self) -> str:
-        """What a cursor belongs to."""
+        """The filter as a text: a cursor belongs to one."""
         return self.model_dump_json(exclude={"page_size", "after"}, exclude_none=True)
 
 
 class EventsInput(Input):
-    """Which jobs' changes."""
+    """The jobs whose changes are streamed."""
 
     kind: list[Kind] | None = Field(default=None, max_length=MANY)
     queue: list[Queue] | None = Field(default=None, max_length=MANY)
@@ -78,7 +79,7 @@ class EventsInput(Input):
     user_id: User | None = Field(default=None, description=USER)
 
     def has(self, job: Job) -> bool:
-        """Whether this is one of them; users are the caller's scope to judge."""
+        """Whether a job matches. `userId` is checked by the route."""
         return (
             (not self.kind or job.kind in self.kind)
             and (not self.queue or job.queue in self.queue)
@@ -87,7 +88,7 @@ class EventsInput(Input):
 
 
 class MoveInput(FilterInput):
-    """A filter, or ids, for a move over many jobs. At least one of them has to be there."""
+    """A filter or ids for a move over many jobs. At least one condition is required."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"kind": ["invoice.pdf.render"], "dryRun": True}]}
@@ -95,12 +96,11 @@ class MoveInput(FilterInput):
 
     job_ids: list[JobId] | None = Field(default=None, min_length=1, max_length=MOST_IDS)
     finished_before: When | None = None
-    dry_run: bool = Field(
-        default=False, strict=True, description="Say how many it would be; change nothing."
-    )
+    # Strict: a text such as "no" must not be guessed, since the other choice changes jobs.
+    dry_run: bool = Field(default=False, strict=True, description="Only count the jobs that match.")
 
     def where(self, owner: str | None) -> JobFilter:
-        """With what lists do not have."""
+        """The filter with the ids."""
         ids, before = _any(self.job_ids), self.finished_before
         return replace(super().where(owner), ids=ids, finished_before=before)
 

@@ -1,4 +1,4 @@
-"""Queues, workers, locks and the worker of this process, as they go out."""
+"""Queues, workers, locks and the worker of this process, in answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tenure.stores.contract.parts import HeldLock
 
 
 class QueueShape(Shape):
-    """A queue at a glance."""
+    """A queue and its open jobs."""
 
     name: str
     queued: int
@@ -22,14 +22,14 @@ class QueueShape(Shape):
 
 
 class QueueStateShape(Shape):
-    """Whether jobs of a queue are started."""
+    """Whether a queue is paused."""
 
     name: str
     paused: bool
 
 
 class WorkerShape(Shape):
-    """A worker process that has been heard of lately."""
+    """A worker process that has reported lately."""
 
     worker_id: str
     host: str
@@ -45,7 +45,7 @@ class WorkerShape(Shape):
 
 
 class LockShape(Shape):
-    """A named lease that somebody holds."""
+    """A named lock that is held."""
 
     name: str
     owner: str
@@ -59,25 +59,25 @@ class QueuesShape(Shape):
 
 
 class WorkersShape(Shape):
-    """The whole fleet."""
+    """All worker processes."""
 
     items: list[WorkerShape]
 
 
 class LocksShape(Shape):
-    """Those held now."""
+    """All locks that are held."""
 
     items: list[LockShape]
 
 
 class RunningShape(Shape):
-    """Whether jobs are taken in the process that answers."""
+    """Whether the worker of the answering process runs."""
 
     is_running: bool
 
 
 class StatusShape(Shape):
-    """The worker of the process that answers; another one may answer the next request."""
+    """The worker of the answering process. Another process may answer the next request."""
 
     is_running: bool
     current_queue_depth: int | None = Field(
@@ -88,7 +88,7 @@ class StatusShape(Shape):
 
 
 class StatsShape(StatusShape):
-    """What it has done since its process began."""
+    """What it has done since its process started."""
 
     total_processed: int
     total_succeeded: int
@@ -98,7 +98,7 @@ class StatsShape(StatusShape):
 
 
 def queue_shape(queue: QueueView) -> QueueShape:
-    """As it is now."""
+    """The shape of a queue."""
     return QueueShape(
         name=queue.name,
         queued=queue.queued,
@@ -109,7 +109,7 @@ def queue_shape(queue: QueueView) -> QueueShape:
 
 
 def worker_shape(worker: WorkerView) -> WorkerShape:
-    """As it last said."""
+    """The shape of a worker."""
     return WorkerShape(
         worker_id=worker.id,
         host=worker.host,
@@ -126,5 +126,5 @@ def worker_shape(worker: WorkerView) -> WorkerShape:
 
 
 def lock_shape(lock: HeldLock) -> LockShape:
-    """Who holds it."""
+    """The shape of a lock."""
     return LockShape(name=lock.name, owner=lock.owner, fence=lock.fence)

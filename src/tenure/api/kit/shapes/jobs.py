@@ -1,4 +1,4 @@
-"""Jobs as they go in and out."""
+"""Jobs in requests and answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from tenure.api.kit.shapes.words import Key, Kind, LimitKey, OrderingKey, Queue,
 from tenure.core.job import Job, KeyMode, State
 from tenure.core.rules.order import AfterFailure, OnFailure
 from tenure.core.rules.why import Why
-from tenure.jobs.options import AFTER_AT_MOST, TEN_YEARS, Options
+from tenure.jobs.option_values import AFTER_AT_MOST, TEN_YEARS
+from tenure.jobs.options import Options
 from tenure.stores.contract import Attempt, LogLine
 
 RENAMED = {
@@ -31,19 +32,23 @@ EXAMPLE: JsonDict = {
 
 
 class NewJobInput(Input):
-    """A job to add. What is left out is as the handler says, whichever process knows it."""
+    """A job to add. The handler decides what is left out, whichever process has it."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
     kind: Kind
-    payload: Any = Field(default=None, description="Any JSON; mostly an object of arguments.")
+    payload: Any = Field(
+        default=None, description="Any JSON; usually an object with the handler's arguments."
+    )
     key: Key | None = None
     key_mode: KeyMode | None = None
     key_window_seconds: float | None = Field(default=None, gt=0, le=TEN_YEARS)
     queue: Queue | None = None
     priority: int | None = Field(default=None, ge=0, le=1_000)
     tenant: Tenant | None = None
-    user_id: User | None = Field(default=None, description="Whose it is; `me` is the caller.")
+    user_id: User | None = Field(
+        default=None, description="The user that the job belongs to; `me` is the caller."
+    )
     run_at: When | None = None
     delay_seconds: float | None = Field(default=None, ge=0, le=TEN_YEARS)
     expires_at: When | None = None
@@ -60,7 +65,7 @@ class NewJobInput(Input):
     _moments = field_validator("run_at", "expires_at", mode="before")(a_text)
 
     def options(self) -> Options:
-        """What was said beside kind and payload."""
+        """The options of the engine that were given."""
         said = self.model_dump(exclude={"kind", "payload"}, exclude_none=True)
         found: Any = {RENAMED.get(name, name): value for name, value in said.items()}
         options: Options = found
@@ -68,22 +73,22 @@ class NewJobInput(Input):
 
 
 class AddedShape(Shape):
-    """The answer to a new job. `created` is False where its key named a job already."""
+    """The answer to a new job. `created` is false if a job with this key was there already."""
 
     job_id: str = Field(examples=["42"])
     created: bool
 
 
 class NewlyAddedShape(AddedShape):
-    """The same, with a `warning` where no live worker takes such a job."""
+    """The same, with a `warning` if no live worker runs such a job."""
 
     warning: str | None = Field(
-        default=None, description="Where no live worker takes such a job; otherwise left out."
+        default=None, description="Present if no live worker runs such a job."
     )
 
 
 class PriorityInput(Input):
-    """A small number goes first."""
+    """The new priority; a small number goes first."""
 
     priority: int = Field(ge=0, le=1_000, examples=[0])
 
@@ -91,7 +96,7 @@ class PriorityInput(Input):
 
 
 class WhyShape(Shape):
-    """A word for programs and a sentence for people."""
+    """A code for programs and a sentence for people."""
 
     code: str = Field(examples=["run_at"])
     text: str
@@ -113,7 +118,7 @@ class JobShape(Shape):
     kind: str
     queue: str
     state: State
-    reserved: bool = Field(description="Claimed ahead by `worker`; its handler has not begun.")
+    reserved: bool = Field(description="Claimed ahead by `worker`; the handler has not started.")
     priority: int
     tenant: str
     user_id: str | None
@@ -152,7 +157,7 @@ class WholeJobShape(JobShape):
 
 
 class AttemptShape(Shape):
-    """One line of a history: a run, or an operator's move."""
+    """One entry of a history: a run, or an operator's move."""
 
     fence: int
     attempt: int
@@ -173,7 +178,7 @@ class LogLineShape(Shape):
 
 
 class JobPage(Shape):
-    """Newest first. `next` goes into `after` for the page behind this one; null: there is none."""
+    """Newest first. Pass `next` as `after` for the next page; null: this is the last."""
 
     items: list[JobShape]
     next: str | None
@@ -186,7 +191,7 @@ class HistoryShape(Shape):
 
 
 class LogsShape(Shape):
-    """Oldest first. `next` goes into `after` for the lines behind these; null: there are none."""
+    """Oldest first. Pass `next` as `after` for the next lines; null: there are none."""
 
     items: list[LogLineShape]
     next: str | None
@@ -198,16 +203,17 @@ LIGHT = {name: OTHER_NAMES.get(name, name) for name in JobShape.model_fields}
 
 def light(job: Job) -> JobShape:
     """Everything but payload and result."""
+    # Not validated: the values come from the store, and lists are a hot route.
     return JobShape.model_construct(**_light(job))
 
 
 def whole(job: Job, history: list[Attempt], why: Why) -> WholeJobShape:
-    """Everything."""
+    """Everything, with payload and result."""
     failures = (one.failure for one in reversed(history) if one.failure is not None)
     return WholeJobShape.model_construct(
         **_light(job),
-        payload=job.arguments,
-        result=job.value,
+        payload=job.payload,
+        result=job.result,
         waits_for=list(job.waits_for or ()),
         last_error=error_of(next(failures, None)),
         why=WhyShape.model_construct(code=why.code, text=why.text),
@@ -229,12 +235,12 @@ def attempt(one: Attempt) -> AttemptShape:
 
 
 def log_line(line: LogLine) -> LogLineShape:
-    """What a handler said."""
+    """The shape of a log line."""
     return LogLineShape(at=line.at, level=line.level, message=line.message)
 
 
 def error_of(failure: dict[str, Any] | None) -> ErrorShape | None:
-    """From what is stored; newer code may have stored more."""
+    """The shape of a stored failure; unknown fields of newer code are ignored."""
     if failure is None:
         return None
     known = {name: failure.get(name) for name in ErrorShape.model_fields}

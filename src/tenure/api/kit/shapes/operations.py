@@ -1,4 +1,4 @@
-"""Operations as they go out."""
+"""Operations in answers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tenure.api.kit.shapes.shape import Moment, Shape
 
 
 class OperationShape(Shape):
-    """How far a move over many jobs is. A preview has no id and changes nothing."""
+    """The progress of a move over many jobs. A preview has no id and changes nothing."""
 
     operation_id: str | None = Field(examples=["6f1c9ad02b7e4c55"])
     action: str = Field(examples=["replay"])
     state: OperationState
     total: int = Field(description="How many jobs matched when it began.")
-    matched: int = Field(description="How many it has come to.")
+    matched: int = Field(description="How many it has processed.")
     changed: int
     refused: int
     refused_ids: list[str] = Field(description="Some of those that could not be changed.")
@@ -26,7 +26,7 @@ class OperationShape(Shape):
 
 
 def operation_shape(one: Operation) -> OperationShape:
-    """As it is now."""
+    """The shape of an operation."""
     return OperationShape(
         operation_id=one.id,
         action=one.action,

@@ -1,12 +1,12 @@
-"""A problem as the document describes it."""
+"""Problem documents, for the OpenAPI document."""
 
 from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
 
-class Place(BaseModel):
-    """One thing that is wrong, and where: a JSON pointer inside `in`."""
+class FieldProblem(BaseModel):
+    """One wrong field: a JSON pointer inside `in`, and what is wrong."""
 
     where: str = Field(alias="in", examples=["body"])
     pointer: str = Field(examples=["/kind"])
@@ -14,7 +14,7 @@ class Place(BaseModel):
 
 
 class Problem(BaseModel):
-    """RFC 9457. `type` and `code` name the sort of problem and never change."""
+    """RFC 9457. `type` and `code` identify the kind of problem and never change."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -24,4 +24,4 @@ class Problem(BaseModel):
     detail: str
     code: str = Field(examples=["job-not-found"])
     requestId: str | None = None
-    errors: list[Place] | None = None
+    errors: list[FieldProblem] | None = None

@@ -1,4 +1,4 @@
-"""What all shapes have in common."""
+"""Base classes and types of all shapes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pydantic_core import PydanticCustomError
 
 
 class Shape(BaseModel):
-    """An answer: `jobId` on the wire, `job_id` here."""
+    """An answer: `jobId` in JSON, `job_id` in Python."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
 
 
 class Input(BaseModel):
-    """A question: fields that are not known are refused, and named."""
+    """A request: unknown fields are refused."""
 
     model_config = ConfigDict(
         alias_generator=to_camel, populate_by_name=False, extra="forbid", frozen=True
@@ -25,14 +25,14 @@ class Input(BaseModel):
 
 
 def a_number(value: object) -> object:
-    """A validator before others: `"1"` and `true` are no numbers, though some could be made."""
+    """Refuse `"1"` and `true` as numbers, which pydantic would convert."""
     if isinstance(value, bool | str):
         raise PydanticCustomError("number_type", "Input should be a number")
     return value
 
 
 def a_text(value: object) -> object:
-    """Likewise for moments: `5` would be one in 1970."""
+    """Refuse numbers as times: pydantic would take `5` for a time in 1970."""
     if isinstance(value, int | float):
         raise PydanticCustomError("text_type", "Input should be a text")
     return value

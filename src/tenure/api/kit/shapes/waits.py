@@ -1,4 +1,4 @@
-"""The answers to a request that waits, in the words of `tenure.asgi.wait`."""
+"""The answers of a route that waits, as `tenure.asgi.wait` sends them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tenure.core.job import State
 
 
 class ReadyShape(Shape):
-    """It has succeeded."""
+    """The job has succeeded."""
 
     status: Literal["READY"]
     job_id: str
@@ -19,7 +19,7 @@ class ReadyShape(Shape):
 
 
 class PendingShape(Shape):
-    """It has not ended yet."""
+    """The job has not ended yet."""
 
     status: Literal["PENDING"]
     retry_after_ms: int = Field(examples=[2_000])
@@ -27,7 +27,7 @@ class PendingShape(Shape):
 
 
 class FailedShape(Shape):
-    """It has ended, but not with a result."""
+    """The job has ended without a result."""
 
     error: str = Field(examples=["JOB_FAILED"])
     job_id: str

@@ -1,4 +1,4 @@
-"""Texts that every database stores alike, as the schema says them: the rules of `options`."""
+"""Types of names and ids with the limits that `tenure.jobs.options` checks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import Annotated
 
 from pydantic import Field
 
+from tenure.jobs.option_values import ID_LENGTH
 from tenure.jobs.options import LENGTHS
 
 PLAIN = r"^[^\x00-\x1f\x7f]*$"
+JOB_ID = "^[!-.0-~]+$"
 NAME = r"^[^\x00-\x1f\x7f\s]([^\x00-\x1f\x7f]*[^\x00-\x1f\x7f\s])?$"
 
 Kind = Annotated[
@@ -23,4 +25,4 @@ Tenant = Annotated[
 ]
 User = Annotated[str, Field(max_length=LENGTHS["owner"], pattern=NAME, examples=["ada"])]
 CorrelationId = Annotated[str, Field(max_length=LENGTHS["correlation_id"], pattern=NAME)]
-JobId = Annotated[str, Field(max_length=18, pattern="^[0-9]+$", examples=["42"])]
+JobId = Annotated[str, Field(min_length=1, max_length=ID_LENGTH, pattern=JOB_ID, examples=["42"])]

@@ -22,18 +22,30 @@ Ties = dict[int, tuple[Chained, Hold]]
 
 def look(jobs: Iterable[NewJob]) -> Plan[Awaited]:
     """Before anything is written: those that the jobs are to wait for, locked, and their states."""
-    wanted = sorted({int(one) for job in jobs for one in job.after})
+    named = {one for job in jobs for one in job.after}
+    wanted = sorted(map(_number, named))
     if not wanted:
         return {}
     found = yield Statement("lock_awaited", {"ids": wanted})
     states = {row[0]: rows.STATES[row[1]] for row in found}
     for number in wanted:
         if number not in states:
-            raise OptionError(
-                f"after names job {number}, which is not there: it was never added, or has been "
-                "removed since it ended"
-            )
+            raise _missing(str(number))
     return states
+
+
+def _number(job_id: str) -> int:
+    """The number of a row; an id that no row can have is not there."""
+    if (number := rows.row_id(job_id)) is None:
+        raise _missing(job_id)
+    return number
+
+
+def _missing(job_id: str) -> OptionError:
+    return OptionError(
+        f"after names job {job_id}, which is not there: it was never added, or has been removed "
+        "since it ended"
+    )
 
 
 def ties(created: Created, awaited: Awaited) -> Ties:

@@ -1,4 +1,4 @@
-"""`tenure demo`: a thousand jobs, two worker processes, one of them killed on the way."""
+"""`python -m examples.demo`: a thousand jobs and two workers, one of them killed on the way."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from examples.demo.story import LEASE_SECONDS, DemoWorker, Story
+from examples.demo.view import Screen, ending
 
-from tenure.cli.kit.engines import VARIABLE, open_engine
-from tenure.cli.kit.errors import PROBLEMS
+from tenure import Tenure
 
-if TYPE_CHECKING:
-    from tenure.cli.demo_story import Story, Workman
-
+VARIABLE = "TENURE_DATABASE_URL"
+APP = "tenure.cli.up.sample_app:app"
 PREFIX = "tenure-demo-"
 KEEP = "keep"
 LOOK_SECONDS = 0.2
@@ -37,10 +37,6 @@ def demo(
     ] = False,
 ) -> None:
     """See it work: jobs run, fail, are retried, and survive a worker that is killed."""
-    # Here, because the demo's app reads the settings: other commands must not stumble over them.
-    from tenure.cli.demo_story import Story
-    from tenure.cli.demo_view import ending
-
     sweep()
     folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
     if keep:
@@ -49,19 +45,16 @@ def demo(
     os.environ[VARIABLE] = url
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
-    engine = open_engine(url)
-    with workmen(folder) as two:
+    with closing(Tenure(url)) as engine, workers(folder) as two:
         story = Story(engine, two, jobs)
         complete = play(story)
-    typer.echo(ending(story, url))
+    typer.echo(ending(story, url, APP))
     if not complete:
-        raise typer.Exit(PROBLEMS)
+        raise typer.Exit(1)
 
 
 def play(story: Story) -> bool:
     """Look again and again until all is final."""
-    from tenure.cli.demo_view import Screen
-
     deadline = time.monotonic() + LIMIT_SECONDS
     with Screen(story) as screen:
         story.begin()
@@ -75,7 +68,7 @@ def play(story: Story) -> bool:
 
 
 @contextmanager
-def workmen(folder: Path) -> Iterator[list[Workman]]:
+def workers(folder: Path) -> Iterator[list[DemoWorker]]:
     """Two real worker processes; they end with the demo, however it ends."""
     two = [_start(number, folder) for number in (1, 2)]
     try:
@@ -99,17 +92,15 @@ def sweep() -> None:
                 shutil.rmtree(folder)
 
 
-def _start(number: int, folder: Path) -> Workman:
-    """A session of its own: Ctrl-C goes to the demo, which then ends its workers."""
-    from tenure.cli.demo_story import LEASE_SECONDS, Workman
-
-    command = [sys.executable, "-m", "tenure", "worker", "--app", "tenure.cli.demo_app:app"]
+def _start(number: int, folder: Path) -> DemoWorker:
+    """Start a worker in a session of its own: Ctrl-C goes to the demo, which ends its workers."""
+    command = [sys.executable, "-m", "tenure", "worker", "--app", APP]
     command += ["--lease-seconds", str(LEASE_SECONDS), "--queue", "default=6", "--queue", "slow=4"]
     with (folder / f"worker-{number}.log").open("wb") as log:
         process = subprocess.Popen(  # noqa: S603
             command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
         )
-    return Workman(number, process)
+    return DemoWorker(number, process)
 
 
 def _alive(pid: int) -> bool:
@@ -124,3 +115,7 @@ def _alive(pid: int) -> bool:
 
 def _end(number: int, _: object) -> None:
     raise SystemExit(128 + number)
+
+
+if __name__ == "__main__":
+    typer.run(demo)

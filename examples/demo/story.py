@@ -8,10 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tenure.app import Tenure
-from tenure.cli.demo_app import broken, flaky, mail, report
-from tenure.core.filter import JobFilter
-from tenure.core.job import OPEN_STATES, Job, NewJob, State
+from tenure import Job, JobFilter, NewJob, State, Tenure
+from tenure.cli.up.sample_app import broken, flaky, mail, report
 
 LEASE_SECONDS = 2
 KILL_AT = 0.35
@@ -22,7 +20,7 @@ SLOW_TOTAL_SECONDS = 4.0
 
 
 @dataclass(slots=True)
-class Workman:
+class DemoWorker:
     """A worker process of the demo."""
 
     number: int
@@ -42,7 +40,7 @@ class Lost:
     """A job that the killed worker was running."""
 
     job: Job
-    by: Workman
+    by: DemoWorker
     taken_by: str = ""
 
 
@@ -51,7 +49,7 @@ class Story:
     """All that the view shows; `look` reads it anew."""
 
     engine: Tenure
-    workmen: list[Workman]
+    workers: list[DemoWorker]
     total: int
     jobs: list[Job] = field(default_factory=list)
     lost: list[Lost] = field(default_factory=list)
@@ -62,7 +60,7 @@ class Story:
     def begin(self) -> None:
         """Enqueue everything at once."""
         self.engine.enqueue_many(list(plan(self.total)))
-        pids = " and ".join(str(one.pid) for one in self.workmen)
+        pids = " and ".join(str(one.pid) for one in self.workers)
         self.say(f"{self.total:,} jobs are in the database; workers {pids} start")
 
     def look(self) -> None:
@@ -119,37 +117,37 @@ class Story:
 
     def _meet(self) -> None:
         """Which worker is which process, and how many jobs each runs now."""
-        known = {one.pid: one for one in self.workmen}
-        if any(not one.id for one in self.workmen):
+        known = {one.pid: one for one in self.workers}
+        if any(not one.id for one in self.workers):
             for view in self.engine.insight.workers():
                 if view.pid in known and not known[view.pid].id:
                     known[view.pid].id = view.id
                     self.say(f"worker {known[view.pid].number} (pid {view.pid}) is at work")
         running = Counter(job.lease_owner for job in self.jobs if job.state is State.RUNNING)
-        for one in self.workmen:
+        for one in self.workers:
             one.running = running[one.id]
 
-    def _victim(self) -> Workman | None:
+    def _victim(self) -> DemoWorker | None:
         """The busiest, once enough is done and it runs something that takes a while."""
-        if self.done < self.total * KILL_AT or any(not one.id for one in self.workmen):
+        if self.done < self.total * KILL_AT or any(not one.id for one in self.workers):
             return None
         slow = {job.lease_owner for job in self.jobs if _slow(job)}
         return max(
-            (one for one in self.workmen if one.id in slow),
+            (one for one in self.workers if one.id in slow),
             key=lambda one: one.running,
             default=None,
         )
 
-    def _kill(self, victim: Workman) -> None:
+    def _kill(self, victim: DemoWorker) -> None:
         """SIGKILL: no goodbye. What its leases still cover is what it was running."""
         victim.process.kill()
         victim.process.wait()
         victim.killed = True
-        held = self.engine.insight.stream(JobFilter(states=OPEN_STATES))
+        held = self.engine.insight.stream(JobFilter(states=(State.QUEUED, State.RUNNING)))
         theirs = (
             job for job in held if job.state is State.RUNNING and job.lease_owner == victim.id
         )
-        self.lost = [Lost(job, victim) for job in sorted(theirs, key=lambda job: int(job.id))]
+        self.lost = [Lost(job, victim) for job in sorted(theirs, key=lambda job: job.created_at)]
         named = ", ".join(one.job.id for one in self.lost[:NAMED])
         more = f" and {len(self.lost) - NAMED} more" if len(self.lost) > NAMED else ""
         self.say(
@@ -159,7 +157,7 @@ class Story:
     def _recognise(self) -> None:
         """A higher fence: somebody else has it now."""
         present = {job.id: job for job in self.jobs}
-        numbers = {one.id: f"worker {one.number}" for one in self.workmen}
+        numbers = {one.id: f"worker {one.number}" for one in self.workers}
         others = Counter[str]()
         for place, one in enumerate(self.lost):
             job = present[one.job.id]

@@ -1,4 +1,4 @@
-"""`HEAD` wherever there is `GET`: the same answer without its body."""
+"""`HEAD` for every `GET` route: the same answer without its body."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from starlette.requests import Request
 from tenure.asgi.messages import Application, Message, Receive, Scope, Send
 
 
-class Headed:
-    """Routes see a GET. One that would last, or would change something, asks `is_head` first."""
+class HeadRequests:
+    """Routes see a GET. Those that last or change something check `is_head` first."""
 
     def __init__(self, inner: Application) -> None:
         self._inner = inner
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Serve one request."""
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self._inner(scope, receive, send)
             return
+        # A copy: outer middlewares (metrics, logs) still see a HEAD.
         state = {**scope.get("state", {}), "head": True}
 
         async def sending(message: Message) -> None:
@@ -27,5 +28,5 @@ class Headed:
 
 
 def is_head(request: Request) -> bool:
-    """Whether only the head of the answer was asked for."""
+    """Whether the request was a HEAD."""
     return bool(request.scope.get("state", {}).get("head"))

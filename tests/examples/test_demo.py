@@ -1,4 +1,4 @@
-"""`tenure demo` without a terminal: it ends by itself, and what it says next really works."""
+"""The demo without a terminal: it ends by itself, and what it says next really works."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Shop
 from tests.support.until import until
+
+ROOT = Path(__file__).parents[2]
+DEMO = [sys.executable, "-m", "examples.demo"]
+
+
+def run(*args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*DEMO, *args], cwd=ROOT, capture_output=True, text=True, timeout=60)
 
 
 @pytest.fixture
@@ -26,8 +32,8 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.crash
-def test_the_demo_recovers_the_killed_workers_jobs(temporary: Path, empty_shop: Shop) -> None:
-    result = empty_shop.run("demo", "--jobs", "100")
+def test_the_demo_recovers_the_killed_workers_jobs(temporary: Path) -> None:
+    result = run("--jobs", "100")
 
     assert result.returncode == 0, result.stdout + result.stderr
     assert "All 100 jobs are final" in result.stdout
@@ -38,8 +44,8 @@ def test_the_demo_recovers_the_killed_workers_jobs(temporary: Path, empty_shop: 
 
 
 @pytest.mark.crash
-def test_the_commands_that_it_names_work_on_its_file(temporary: Path, empty_shop: Shop) -> None:
-    said = empty_shop.run("demo", "--jobs", "40", "--keep").stdout
+def test_the_commands_that_it_names_work_on_its_file(temporary: Path) -> None:
+    said = run("--jobs", "40", "--keep").stdout
     steps = [line.partition("#")[0].strip() for line in said.partition("next:")[2].splitlines()]
     url = next(step for step in steps if step.startswith("export")).partition("=")[2]
     commands = [step for step in steps if " jobs " in step or "doctor" in step]
@@ -53,8 +59,14 @@ def test_the_commands_that_it_names_work_on_its_file(temporary: Path, empty_shop
 
 
 @pytest.mark.crash
-def test_a_demo_that_is_ended_ends_its_workers(temporary: Path, empty_shop: Shop) -> None:
-    demo = empty_shop.start("demo", "--jobs", "2000")
+def test_a_demo_that_is_ended_ends_its_workers(temporary: Path) -> None:
+    demo = subprocess.Popen(
+        [*DEMO, "--jobs", "2000"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
     assert demo.stdout is not None
     found = until(lambda: re.search(r"workers (\d+) and (\d+) start", demo.stdout.readline()))  # type: ignore[union-attr]
 
@@ -77,7 +89,7 @@ def test_the_folder_of_an_earlier_demo_is_removed_unless_kept(
     (temporary / names[1] / "keep").touch()
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
 
-    from tenure.cli.demo import sweep
+    from examples.demo.__main__ import sweep
 
     sweep()
 

@@ -1,4 +1,4 @@
-"""The demo's handlers. Run them yourself: tenure worker --app tenure.cli.demo_app:app."""
+"""The sample app: what `tenure up` runs when no app is named. Its jobs show every ending."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from tenure.core.rules.retry import Delays
 from tenure.jobs.running_job import RunningJob
 from tenure.settings import Settings
 
-# A name of its own: it declares no schedules, and those of the app without a name stay as they are.
+# A name of its own: it declares no schedules, and a worker of it must not disable those of the app
+# that has no name.
 app = Tenure(settings=Settings(app_name="tenure.sample"))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tenure import FilterRequired, JobFilter, JobNotFound, KeyConflict, OptionError, State, Tenure
-from tenure.access.scoped_jobs import Scoped
+from tenure.access.scoped_jobs import ScopedJobs
 from tenure.core.errors import (
     KeyTaken,
 )
@@ -20,8 +20,8 @@ ADA = Scope("acme", "ada")
 BOB = Scope("acme", "bob")
 
 
-def of(app: Tenure, scope: Scope) -> Scoped:
-    return Scoped(app, scope, "tester")
+def of(app: Tenure, scope: Scope) -> ScopedJobs:
+    return ScopedJobs(app, scope, "tester")
 
 
 def test_what_is_not_theirs_is_not_found_by_any_way_in(app: Tenure) -> None:
@@ -113,7 +113,7 @@ def test_a_new_job_is_theirs(app: Tenure) -> None:
 
 
 def test_an_admin_adds_jobs_as_itself_or_for_another_user(app: Tenure) -> None:
-    admin = Scoped(app, ACME, "tester", "root")
+    admin = ScopedJobs(app, ACME, "tester", "root")
 
     assert app.get(admin.enqueue("a")).owner == "root"
     assert app.get(admin.enqueue("a", owner="bob")).owner == "bob"
@@ -145,7 +145,7 @@ def test_a_key_never_reaches_another_owners_job(app: Tenure, mode: str) -> None:
     for payload in ({"n": 1}, {"n": 2}):
         with pytest.raises(KeyTaken):
             of(app, ADA).enqueue("a", payload, key="k", key_mode=mode)
-    assert app.get(bobs).arguments == {"n": 1}
+    assert app.get(bobs).payload == {"n": 1}
 
 
 def test_ones_own_key_works_as_ever(app: Tenure) -> None:
@@ -157,7 +157,7 @@ def test_ones_own_key_works_as_ever(app: Tenure) -> None:
         ada.enqueue("a", {"n": 2}, key="k")
     assert conflict.value.job_id == first.id
     ada.enqueue("a", {"n": 2}, key="k", key_mode="replace")
-    assert app.get(first.id).arguments == {"n": 2}
+    assert app.get(first.id).payload == {"n": 2}
 
 
 def test_a_key_in_the_callers_own_transaction_undoes_all_with_it(app: Tenure) -> None:
@@ -182,6 +182,6 @@ def test_keys_and_moves_keep_to_the_scope_on_every_database(database_url: str, m
         assert mine is not None
         assert app.store.jobs.change(mine, Change(move=Move.CANCEL)).matched == 0
         assert list(of(app, scope).page().rows) == []
-    assert app.get(bobs).arguments == {"n": 1}
+    assert app.get(bobs).payload == {"n": 1}
     assert of(app, BOB).cancel(bobs).state is State.CANCELED
     app.close()

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import typer
+from examples.demo.story import Story
 from rich.console import Group
 from rich.live import Live
 from rich.panel import Panel
@@ -15,9 +16,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from tenure.cli.demo_story import Story
+from tenure import State
 from tenure.cli.kit.output import STATE_STYLES, console
-from tenure.core.job import State
 
 OTHER_LINES = 14
 BAR_WIDTH = 30
@@ -74,10 +74,10 @@ def picture(story: Story, events_shown: int) -> Panel:
     events = [Text(event, style=_event_style(event)) for event in story.said[-events_shown:]]
     blank = Text("")
     body = Group(head, blank, _bars(story), blank, _workers(story), blank, *events)
-    return Panel(body, title="tenure demo", title_align="left", border_style="dim")
+    return Panel(body, title="demo", title_align="left", border_style="dim")
 
 
-def ending(story: Story, url: str) -> str:
+def ending(story: Story, url: str, app: str) -> str:
     """The summary, and commands that work on this very file."""
     attempts = sum(job.attempt for job in story.jobs)
     final = f"All {story.total:,} jobs are final" if story.complete else (
@@ -94,10 +94,10 @@ def ending(story: Story, url: str) -> str:
         f"\n{final} after {story.seconds:.1f} s: {states}.\n"
         f"{story.retried:,} were retried after an error, {crash}; {attempts:,} attempts in all."
     )
-    return f"{summary}\n\nWhat to try next:\n\n{_next_steps(story, url)}\n"
+    return f"{summary}\n\nWhat to try next:\n\n{_next_steps(story, url, app)}\n"
 
 
-def _next_steps(story: Story, url: str) -> str:
+def _next_steps(story: Story, url: str, app: str) -> str:
     tenure = _program()
     broken = next((job.id for job in story.jobs if job.state is State.FAILED), story.jobs[0].id)
     survivor = story.lost[-1].job.id if story.lost else broken
@@ -107,7 +107,7 @@ def _next_steps(story: Story, url: str) -> str:
         (f"{tenure} jobs show {broken}", "one that failed, and why"),
         (f"{tenure} jobs list --state dead", "those that used up their attempts"),
         (f"{tenure} jobs replay --kind demo.flaky --yes", "start them anew"),
-        (f"{tenure} worker --app tenure.cli.demo_app:app", "run them; Ctrl-C ends it"),
+        (f"{tenure} worker --app {app}", "run them; Ctrl-C ends it"),
         (f"{tenure} doctor", "is everything well?"),
     ]
     width = max(len(command) for command, why in steps if why)
@@ -134,7 +134,7 @@ def _bars(story: Story) -> Table:
 
 def _workers(story: Story) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
-    for one in story.workmen:
+    for one in story.workers:
         if one.killed:
             waiting = len(story.lost) - len(story.recovered)
             left = f"killed; {waiting} of its jobs wait for their lease to run out"

@@ -1,4 +1,4 @@
-"""An error that nobody expected: a problem without details for the client, a signal for us."""
+"""Unexpected errors: a problem without details for the client, a signal for the log."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from tenure.core.signals import Signals
 FAILED = "api.failed"
 
 
-class Unbroken:
-    """Answers 500 and tells `api.failed`. Where nobody listens the server's own log is told, which
-    costs the client its connection.
+class UnexpectedErrors:
+    """Answers 500 and emits `api.failed`. If nobody listens to it, the error goes to the server's
+    log, and the client loses its connection.
     """
 
     def __init__(self, inner: Application, signals: Signals) -> None:
@@ -18,7 +18,7 @@ class Unbroken:
         self._signals = signals
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Serve one request."""
         if scope["type"] != "http":
             await self._inner(scope, receive, send)
             return
@@ -32,8 +32,9 @@ class Unbroken:
         try:
             await self._inner(scope, receive, sending)
         except Exception as error:
+            # After the first byte the status cannot be changed any more.
             if not begun:
-                detail = "something went wrong here; the request id finds it in the log"
+                detail = "an unexpected error occurred; look for the request id in the log"
                 await problem(scope, send, 500, detail)
             if begun or not self._signals.heard(FAILED):
                 raise

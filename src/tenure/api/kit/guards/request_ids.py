@@ -1,4 +1,4 @@
-"""A request id for every request, and headers that make browsers careful."""
+"""A request id for every request, and security headers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import secrets
 from tenure.asgi.messages import Application, Message, Receive, Scope, Send
 
 REQUEST = b"x-request-id"
+# For an API: nothing may be framed, sniffed or cached. The page sets its own policy.
 CAREFUL = {
     b"x-content-type-options": b"nosniff",
     b"x-frame-options": b"DENY",
@@ -17,16 +18,16 @@ CAREFUL = {
 }
 
 
-class Named:
-    """Notes `request_id` in the request's state, and answers with it. It is always ours: what a
-    client calls its request is the correlation id.
+class RequestIds:
+    """Stores `request_id` in the request's state and sends it back. It is always ours: an id of the
+    client is the correlation id.
     """
 
     def __init__(self, inner: Application) -> None:
         self._inner = inner
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Serve one request."""
         if scope["type"] != "http":
             await self._inner(scope, receive, send)
             return
@@ -41,7 +42,7 @@ class Named:
 
 
 def _with_headers(message: Message, more: dict[bytes, bytes]) -> Message:
-    """A route's own word about a header stays."""
+    """Headers that the route has set are kept."""
     if message["type"] != "http.response.start":
         return message
     said = list(message.get("headers", ()))
