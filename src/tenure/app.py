@@ -20,6 +20,7 @@ from tenure.features.schedules import Schedules
 from tenure.jobs.blocking import check_off_loop
 from tenure.jobs.codec import EMPTY, encode
 from tenure.jobs.handler import Handler, HandlerOptions, Registry, RunsIn, described, timeout_of
+from tenure.jobs.hooks import Hooks
 from tenure.jobs.options import Options, take_place
 from tenure.jobs.published_handlers import Published
 from tenure.jobs.reference import JobRef
@@ -66,6 +67,10 @@ class Tenure:
             wake=self.settings.wake(self.signals),
         )
         self.handlers = Registry()
+        self.hooks = Hooks()
+        self.on_worker_start = self.hooks.on_worker_start
+        self.on_worker_stop = self.hooks.on_worker_stop
+        self.middleware = self.hooks.middleware
         self.schedules = Schedules(self)
         self.runners: list[Runner] = [*self.schedules.runners]
         self.insight = Insight(self.store)

@@ -10,7 +10,7 @@ import pytest
 
 from tenure import NO_RETRY, RunningJob, State, Tenure
 from tenure.testing import run_until_idle
-from tenure.worker.running import slot_runner as serving
+from tenure.worker.running import slot_runner
 
 colour: ContextVar[str] = ContextVar("colour", default="none")
 
@@ -102,7 +102,7 @@ def test_a_handler_that_ends_on_being_timed_out_leaves_its_slot_to_others(app: T
 def test_the_loop_breathes_between_busy_handlers(
     app: Tenure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving, "SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(slot_runner, "SLICE_SECONDS", 0.0)
     breaths: list[int] = []
     ran: list[str] = []
 

@@ -14,7 +14,7 @@ import pytest
 
 from tenure import Fail, JobFilter, RunningJob, Settings, State, Tenure, Worker
 from tenure.stores.contract import Claim, ClaimRequest
-from tenure.worker.wake_timer import FREE, SPACING_SECONDS
+from tenure.worker.claiming.wake_timer import FREE, SPACING_SECONDS
 from tests.support.databases import ServerDatabases
 from tests.support.until import until
 
