@@ -11,8 +11,9 @@ from tenure.stores.contract import Claim
 from tenure.worker.assignment import Assignment
 from tenure.worker.changes import Changes
 from tenure.worker.claiming.claim_terms import ClaimTerms
-from tenure.worker.claiming.claimer import UPKEEP_SECONDS, Claimer
+from tenure.worker.claiming.claimer import Claimer
 from tenure.worker.claiming.intake import Intake
+from tenure.worker.claiming.wait_for_room import WaitForRoom
 from tenure.worker.claiming.wake_timer import WakeTimer
 from tenure.worker.held_runs import HeldRuns
 from tenure.worker.processes.isolation import Isolation
@@ -29,8 +30,6 @@ from tenure.worker.shutdown import Shutdown
 
 # One for a claim, one for a batch of settlements, one for what is tried again or looked up.
 STORE_THREADS = 3
-# With no room, settlements wait this long for the next claim to take them along.
-CARRY_SECONDS = 0.005
 # A database that is this far behind gets no new jobs to end.
 MOST_UNSETTLED = 5_000
 
@@ -76,6 +75,7 @@ class Pipeline:
             app.handlers, self.held, slots, self.terms, self._starters, self._runner, finisher
         ).accept
         self._claimer = Claimer(app, self.terms, self._settler, in_thread, tell_ended)
+        self._full = WaitForRoom(slots, self._runner, self._settler, self._claimer, self.changes)
         self._shutdown = Shutdown(slots, self._runner, finisher, self._settler, self.changes)
 
     @property
@@ -106,11 +106,9 @@ class Pipeline:
         started = 0
         while not budget.spent and not self.stopping:
             self.changes.clear()  # before looking, so that no change after the look is missed
-            room = self._room(budget.items_left)
+            room = self._full.room(budget.items_left)
             if not room or self._settler.unwritten > MOST_UNSETTLED:
-                await self._without_room(budget)
-                if not self.stopping:
-                    await self._claimer.keep_up()
+                await self._full.wait(budget)
                 continue
             claim = await self._claim(room, thorough)
             thorough = False
@@ -156,29 +154,3 @@ class Pipeline:
             self._runner.go_on(self._slots.lines[queue])
         self.wake_timer.answered(bool(claim.jobs))
         return claim
-
-    def _room(self, at_most: int | None = None) -> dict[str, int]:
-        """Nothing while a job has to run alone."""
-        return {} if self._runner.lone.run is not None else self._slots.room(at_most)
-
-    async def _without_room(self, budget: Budget) -> None:
-        """Wait for room. Settlements that go along with claims wait for the next one, but not for
-        long: the line may be stuck behind slow handlers.
-        """
-        if not (self._settler.with_claims and self._settler.backlog):
-            left = budget.seconds_left
-            await self.changes.wait(UPKEEP_SECONDS if left is None else min(left, UPKEEP_SECONDS))
-        elif not await self._room_within(CARRY_SECONDS):
-            await self._settler.along(None)
-
-    async def _room_within(self, seconds: float) -> bool:
-        deadline = time.monotonic() + seconds
-        while self._slots.waiting:
-            left = deadline - time.monotonic()
-            if left <= 0 or self.stopping:
-                return False
-            await self.changes.wait(left)
-            self.changes.clear()
-            if self._room():
-                return True
-        return False

@@ -11,8 +11,6 @@ from tenure.stores.contract import Claim, ClaimRequest
 from tenure.worker.claiming.claim_terms import ClaimTerms
 from tenure.worker.settling.settler import Settler
 
-UPKEEP_SECONDS = 1.0
-
 
 class Claimer:
     """Claims from a thread. `tell_ended(ids)` wakes those who wait for jobs that a claim ended."""
@@ -31,11 +29,11 @@ class Claimer:
         self._settler = settler
         self._in_thread = in_thread
         self._tell_ended = tell_ended
-        self._claimed_at = 0.0
+        self.claimed_at = 0.0
 
     async def claim(self, room: dict[str, int], woken: frozenset[str], *, thorough: bool) -> Claim:
         """As many jobs as there is room for, by queue."""
-        self._claimed_at = asked_at = time.monotonic()
+        self.claimed_at = asked_at = time.monotonic()
         claim = await self._exchange(self._terms.request(room, woken, thorough=thorough))
         self._signals.emit(
             "jobs.claimed", jobs=len(claim.jobs), seconds=time.monotonic() - asked_at
@@ -43,11 +41,10 @@ class Claimer:
         self._tell(claim)
         return claim
 
-    async def keep_up(self) -> None:
-        """A full worker claims nothing, but still recovers lost leases and ends what expired."""
-        if time.monotonic() - self._claimed_at >= UPKEEP_SECONDS:
-            self._claimed_at = time.monotonic()
-            self._tell(await self._exchange(self._terms.request({}, thorough=True)))
+    async def claim_nothing(self) -> None:
+        """Only what every claim does besides: recover lost leases, end what expired."""
+        self.claimed_at = time.monotonic()
+        self._tell(await self._exchange(self._terms.request({}, thorough=True)))
 
     async def _exchange(self, request: ClaimRequest) -> Claim:
         """On a database with one writer the settlements go along; elsewhere the two overlap."""

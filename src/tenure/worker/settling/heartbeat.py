@@ -14,16 +14,15 @@ from typing import Any
 
 from tenure.core.errors import StoreError
 from tenure.core.signals import Signals
-from tenure.stores.contract import Report, Store
+from tenure.stores.contract import Store
 from tenure.worker.assignment import Assignment
 from tenure.worker.held_runs import HeldRuns
 from tenure.worker.running.ending import CANCEL, LOST
 from tenure.worker.running.run import Run
-from tenure.worker.settling.progress_reports import write_reports
+from tenure.worker.settling.progress_reports import RunningReports
 
 REPORT_EVERY = 1.0
 SIGN_IN_EVERY = 15.0
-UNSENT_KEPT = 1_000
 
 
 class Heartbeat:
@@ -44,7 +43,7 @@ class Heartbeat:
         self._assignment = assignment
         self._sign_in = sign_in
         self._loop = asyncio.get_running_loop()
-        self._unsent: list[Report] = []
+        self._reports = RunningReports(store.jobs, signals)
         self._lasting: set[Run] = set()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, name="tenure-heartbeat", daemon=True)
@@ -117,13 +116,7 @@ class Heartbeat:
 
     def _report(self) -> None:
         # A joined job's row may be locked by the user's transaction: a report would wait for it.
-        speaking = [run for run in self._snapshot() if not run.job.joined]
-        news = [run.job.take_news() for run in speaking]
-        self._unsent += [report for report in news if report is not None]
-        del self._unsent[:-UNSENT_KEPT]
-        if self._unsent:
-            write_reports(self._jobs, self._signals, self._unsent)
-            self._unsent = []
+        self._reports.send(run.job for run in self._snapshot() if not run.job.joined)
 
     def _distrust(self) -> None:
         """Give up leases that were not renewed in time, before another worker may take the jobs.

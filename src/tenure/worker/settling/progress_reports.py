@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 from tenure.core.errors import StoreUnavailable
 from tenure.core.signals import Signals
+from tenure.jobs.running_job import RunningJob
 from tenure.stores.contract import JobStore, Report
+
+UNSENT_KEPT = 1_000
+
+
+class RunningReports:
+    """What handlers say while they run. Used by the heartbeat's thread."""
+
+    def __init__(self, jobs: JobStore, signals: Signals) -> None:
+        self._jobs = jobs
+        self._signals = signals
+        self._unsent: list[Report] = []
+
+    def send(self, jobs: Iterable[RunningJob]) -> None:
+        """Write their news; if the store is unavailable, the latest ones are kept."""
+        news = [job.take_news() for job in jobs]
+        self._unsent += [report for report in news if report is not None]
+        del self._unsent[:-UNSENT_KEPT]
+        if self._unsent:
+            write_reports(self._jobs, self._signals, self._unsent)
+            self._unsent = []
 
 
 class LastReports:
