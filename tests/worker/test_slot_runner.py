@@ -118,6 +118,21 @@ def test_the_loop_breathes_between_busy_handlers(
     assert breaths[0] < 20
 
 
+def test_any_number_of_jobs_may_end_before_their_handlers_begin(app: Tenure) -> None:
+    @app.job("quick")
+    def quick(job: RunningJob) -> None: ...
+
+    @app.job("typed")
+    def typed(job: RunningJob, number: int) -> None: ...
+
+    app.enqueue_many([quick.new() for _ in range(300)])  # a quick queue claims ahead
+    wrong = app.new("typed", {"number": "x"})
+    app.enqueue_many([wrong] * 1_000)
+    run_until_idle(app)
+
+    assert app.insight.counts() == {State.SUCCEEDED: 300, State.FAILED: 1_000}
+
+
 def test_async_and_plain_handlers_share_a_queue(app: Tenure) -> None:
     @app.job("on.loop")
     async def on_loop(job: RunningJob) -> str:

@@ -61,14 +61,18 @@ class SlotRunner:
 
     def go_on(self, line: QueueLine) -> None:
         """Start what waits in line, as far as there are free slots."""
+        if line.going_on:  # a run has ended as it was started: the loop below takes the next
+            return
+        line.going_on = True
         while (run := self._next(line)) is not None:
             start = self._starter_of(run)
             if start is None:
                 line.waiting.appendleft(run)
                 self._call_slots(line)
-                return
+                break
             self._enter(line, run)
             run.elsewhere(start, self._ended_elsewhere)
+        line.going_on = False
 
     def abandon(self, run: Run) -> None:
         """Give up on a handler that cannot be stopped: its job goes back to the queue."""

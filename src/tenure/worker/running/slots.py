@@ -28,7 +28,8 @@ class QueueLine:
     """
 
     __slots__ = (
-        "batch", "busy", "coming", "prefetch", "rated", "seconds", "size", "stuck", "waiting",
+        "batch", "busy", "coming", "going_on", "prefetch", "rated", "seconds", "size", "stuck",
+        "waiting",
     )  # fmt: skip
 
     def __init__(self, size: int, batch: int | None = None) -> None:
@@ -38,6 +39,7 @@ class QueueLine:
         self.rated = False
         self.busy = 0
         self.coming = 0
+        self.going_on = False
         self.stuck = 0
         self.waiting: deque[Run] = deque()
         self.seconds: float | None = None
