@@ -39,32 +39,39 @@ async def lifespan(worker: Worker) -> AsyncIterator[None]:
 
 async def _enter_features(worker: Worker, entered: Entered) -> None:
     for feature in getattr(worker.app, "features", ()):
-        make = getattr(feature, "lifespan", None)
-        if make is not None:
+        if hasattr(feature, "lifespan"):
             name = str(getattr(feature, "name", type(feature).__name__))
-            manager: AbstractAsyncContextManager[Any] = make(worker)
-            await _start(f"the lifespan of the feature {name!r}", manager.__aenter__())
-            entered.append((name, manager))
+            what = f"the lifespan of the feature {name!r}"
+            entered.append((name, await _start(what, _enter(feature, worker))))
+
+
+async def _enter(feature: Any, worker: Worker) -> AbstractAsyncContextManager[Any]:
+    manager: AbstractAsyncContextManager[Any] = feature.lifespan(worker)
+    await manager.__aenter__()
+    return manager
 
 
 async def _call(hook: Callable[[Any], Any], worker: Worker) -> None:
     if inspect.iscoroutinefunction(hook):
         await hook(worker)
-    else:  # a plain hook may block, and the loop may be that of a web application
-        await asyncio.to_thread(hook, worker)
+        return
+    # A plain hook may block, and the loop may be that of a web application.
+    found = await asyncio.to_thread(hook, worker)
+    if inspect.isawaitable(found):  # a plain callable around an async one
+        await found
 
 
-async def _start(what: str, step: Any) -> None:
+async def _start(what: str, action: Any) -> Any:
     try:
-        await step
+        return await action
     except Exception as error:
         raise WorkerStartFailed(what, error) from error
 
 
-async def _stop(worker: Worker, what: str, step: Any) -> None:
+async def _stop(worker: Worker, what: str, action: Any) -> None:
     """Whatever it raises, the others still get their turn."""
     try:
-        await step
+        await action
     except Exception as error:
         worker.app.signals.emit("worker.error", error=error, step=what)
 

@@ -74,9 +74,9 @@ class Registration:
                 self._app.store.records.remove(WORKERS, worker.id)
         self._app.published.forget_old()
 
-    def _try(self, step: Callable[[], None]) -> None:
+    def _try(self, action: Callable[[], None]) -> None:
         """The list is for people: a worker works even if it cannot be listed."""
         try:
-            step()
+            action()
         except Exception as error:
             self._app.signals.emit("worker.error", error=error, step="sign")

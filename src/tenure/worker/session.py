@@ -40,7 +40,6 @@ async def working(
                     worker.settings.shutdown_timeout_ms / 1000 if finishing is None else finishing()
                 )
                 await pipeline.drain(seconds, worker.stop_request.hurry)
-    worker.app.signals.emit("worker.stopped", id=worker.id)
 
 
 @asynccontextmanager
@@ -62,6 +61,7 @@ async def _signed_in(worker: Worker, pipeline: Pipeline) -> AsyncIterator[None]:
         await asyncio.to_thread(heartbeat.stop)
         await asyncio.to_thread(registration.end)
         pipeline.close()
+        app.signals.emit("worker.stopped", id=worker.id)
 
 
 async def one_tick(worker: Worker) -> TickReport:

@@ -46,8 +46,8 @@ class BegunReports:
             self._signals.emit("worker.error", error=error, step="announce")
             return False
 
-    def _start(self, step: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(step)
+    def _start(self, report: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(report)
         self._tasks.add(task)  # the loop itself holds its tasks only weakly
         task.add_done_callback(self._tasks.discard)
 

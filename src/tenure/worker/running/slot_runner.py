@@ -64,15 +64,17 @@ class SlotRunner:
         if line.going_on:  # a run has ended as it was started: the loop below takes the next
             return
         line.going_on = True
-        while (run := self._next(line)) is not None:
-            start = self._starter_of(run)
-            if start is None:
-                line.waiting.appendleft(run)
-                self._call_slots(line)
-                break
-            self._enter(line, run)
-            run.elsewhere(start, self._ended_elsewhere)
-        line.going_on = False
+        try:
+            while (run := self._next(line)) is not None:
+                start = self._starter_of(run)
+                if start is None:
+                    line.waiting.appendleft(run)
+                    self._call_slots(line)
+                    break
+                self._enter(line, run)
+                run.elsewhere(start, self._ended_elsewhere)
+        finally:
+            line.going_on = False
 
     def abandon(self, run: Run) -> None:
         """Give up on a handler that cannot be stopped: its job goes back to the queue."""

@@ -23,7 +23,7 @@ class Starters:
         self._threads = Threads(limit)
         self._watchers = Threads(limit, "tenure-process")
         in_process = ProcessRuns(self._watchers).run
-        self._by_place: dict[RunsIn, Starter] = {
+        self._by_runs_in: dict[RunsIn, Starter] = {
             RunsIn.THREAD: start_inside(app.hooks, self._in_thread),
             RunsIn.PROCESS: start_inside(app.hooks, in_process),
         }
@@ -41,7 +41,7 @@ class Starters:
         if self._isolated is not None and run.suspect and not run.alone:
             return self._isolated
         handler = run.handler
-        return None if handler.on_loop else self._by_place[handler.options.runs_in]
+        return None if handler.on_loop else self._by_runs_in[handler.options.runs_in]
 
     def close(self) -> None:
         """Let idle threads go."""

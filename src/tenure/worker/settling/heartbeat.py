@@ -73,10 +73,10 @@ class Heartbeat:
             self._distrust()
         self._guard(self._report)
 
-    def _guard(self, step: Callable[[], Any]) -> None:
+    def _guard(self, action: Callable[[], Any]) -> None:
         """One failed beat is no reason to stop beating."""
         try:
-            step()
+            action()
         except Exception as error:
             self._signals.emit("heartbeat.failed", error=error, known=isinstance(error, StoreError))
 
