@@ -11,7 +11,6 @@ import sys
 import time
 
 from bench.worker import say
-
 from tenure import RunningJob, Settings, Tenure, Worker
 
 SHORT_SECONDS, LONG_SECONDS = 0.001, 0.2

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import psycopg
+
 from tests.support.servers import PrivateServer, server_folder, start_mariadb, start_postgres
 
 # Durable as the defaults are; only memory and the distance of checkpoints differ from them.

@@ -10,7 +10,6 @@ from bench.children import Child, child
 from bench.databases import calm
 from bench.meters import cpu_seconds
 from bench.triples import Reading
-
 from tenure import JobFilter, State, Tenure
 
 NOOP_SLOTS = 200

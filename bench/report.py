@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pymysql
+
 from bench.children import ROOT
 from bench.databases import mariadb_server, postgres_server
 from bench.result import Result

@@ -17,17 +17,17 @@ from typing import Any
 
 import psycopg
 import uvicorn
-from bench.app import make_app
 from fastapi import FastAPI, HTTPException
 from psycopg.rows import dict_row
 from pydantic import BaseModel
 
+from bench.app import make_app
 from tenure import Tenure
 from tenure.access import Keys, Permission
 from tenure.api import create_api
 from tenure.api.kit.identity import Reader, Writer, install_identity
 from tenure.stores.sql.idle_connections import MOST as IDLE_CONNECTIONS
-from tenure.worker.worker import run_loop
+from tenure.worker.event_loop import run_loop
 
 NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 INSERT = f"""

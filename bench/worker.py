@@ -13,7 +13,6 @@ import time
 from collections.abc import Mapping, Sequence
 
 from bench.app import latencies, make_app
-
 from tenure import Limit, Tenure, Worker
 from tenure.core.rules.shares import Lane, Take, Tally
 from tenure.stores.contract import Claim, ClaimRequest

@@ -13,6 +13,10 @@ from hypothesis import settings
 
 pytest.register_assert_rewrite("tenure.testing.conformance")
 
+from tenure import Settings, Tenure  # noqa: E402
+from tenure.stores.sql.store import SqlStore  # noqa: E402
+from tenure.testing.clock import ManualClock  # noqa: E402
+from tenure.testing.tempo import Tempo  # noqa: E402
 from tests.support.brokers import rabbitmq_from_environment, start_rabbitmq  # noqa: E402
 from tests.support.databases import (  # noqa: E402
     Databases,
@@ -31,11 +35,6 @@ from tests.support.servers import (  # noqa: E402
     start_mariadb,
     start_postgres,
 )
-
-from tenure import Settings, Tenure  # noqa: E402
-from tenure.stores.sql.store import SqlStore  # noqa: E402
-from tenure.testing.clock import ManualClock  # noqa: E402
-from tenure.testing.tempo import Tempo  # noqa: E402
 
 # Applications may be installed beside Tenure; the tests are about what Tenure brings itself.
 os.environ["TENURE_FEATURES"] = "documents,outbox,schedules,transfer"

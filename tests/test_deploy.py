@@ -18,14 +18,14 @@ from urllib.request import urlopen
 import pytest
 import typer.main
 import yaml
-from tests.support.databases import ServerDatabases
-from tests.support.servers import Server, free_port
-from tests.support.settings import all_settings, all_variables
-from tests.support.until import until
 
 from tenure import State, Tenure
 from tenure.cli.root import app as commands
 from tenure.worker.settings import WorkerSettings
+from tests.support.databases import ServerDatabases
+from tests.support.servers import Server, free_port
+from tests.support.settings import all_settings, all_variables
+from tests.support.until import until
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"

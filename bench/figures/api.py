@@ -17,7 +17,6 @@ from bench.figures.scale import Scale
 from bench.meters import cpu_seconds, percentile, rss_mebibytes
 from bench.result import Check, Result, at_least, at_most
 from bench.triples import Reading, Triples, measure
-
 from tenure import Tenure, Worker
 
 CONNECTIONS = 16

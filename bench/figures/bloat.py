@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from statistics import mean, median
 
 import psycopg
+
 from bench.app import fill, make_app
 from bench.children import Child, child
 from bench.databases import POSTGRES, calm, fresh, postgres_server

@@ -16,7 +16,6 @@ from bench.databases import calm, postgres_server
 from bench.figures.scale import Scale
 from bench.result import Result, at_most
 from bench.triples import Reading, Triples, measure
-
 from tenure import Limit, Tenure
 from tenure.stores.contract import ClaimRequest
 

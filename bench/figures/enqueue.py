@@ -14,7 +14,6 @@ from bench.meters import cpu_seconds
 from bench.raw import postgres as raw
 from bench.result import Result, at_least, of_triples
 from bench.triples import Reading, measure
-
 from tenure import JobFilter, State, Tenure
 
 AT_ONCE = 1_000

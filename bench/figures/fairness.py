@@ -14,11 +14,10 @@ from bench.figures.drain import on
 from bench.figures.scale import Scale
 from bench.result import Result, at_least, at_most
 from bench.triples import Reading, measure
-from tests.support.servers import PrivateServer
-
 from tenure import Tenure
 from tenure.stores.contract import ClaimRequest
 from tenure.worker.running.slots import MOST_WAITING
+from tests.support.servers import PrivateServer
 
 JOBS = 20_000
 MANY = 100_000

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import psycopg
+from psycopg import sql
+
 from bench.app import make_app
 from bench.databases import calm, fresh, postgres_server
 from bench.drains import Drain, drain
@@ -10,8 +12,6 @@ from bench.figures.drain import on
 from bench.figures.scale import Scale
 from bench.result import Result, at_least, of_triples
 from bench.triples import measure
-from psycopg import sql
-
 from tenure import Worker
 
 FINISHED = 1_000_000

@@ -17,7 +17,6 @@ from bench.peers import measured
 from bench.peers.runner import trickle
 from bench.result import Result, at_most
 from bench.triples import Reading, measure
-
 from tenure import Tenure
 
 RATE = 20.0

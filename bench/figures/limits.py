@@ -20,9 +20,8 @@ from bench.figures.drain import on, sqlite_drain
 from bench.figures.scale import Scale
 from bench.result import Result, at_least, at_most
 from bench.triples import Measure, Triples, measure
-from tests.support.servers import PrivateServer
-
 from tenure import Limit, Tenure
+from tests.support.servers import PrivateServer
 
 JOBS = 20_000
 WIDE = 100_000

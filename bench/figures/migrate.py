@@ -16,7 +16,6 @@ from bench.databases import calm, mariadb_server, postgres_server
 from bench.figures.scale import Scale
 from bench.meters import percentile
 from bench.result import Result, at_most
-
 from tenure import Tenure
 from tenure.stores.sql.migrations import Migration, Migrations, load, parse
 from tenure.stores.sql.store import SqlStore

@@ -11,7 +11,6 @@ from bench.children import Child, child
 from bench.databases import calm, fresh, postgres_server
 from bench.figures.scale import Scale
 from bench.result import Result, at_least, at_most
-
 from tenure import State, Tenure
 
 SLOTS, WORKERS = 20, 2

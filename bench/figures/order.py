@@ -11,9 +11,8 @@ from bench.figures.blocked import RUNNABLE, SLOTS
 from bench.figures.scale import Scale
 from bench.result import Result, at_most
 from bench.triples import Reading, measure
-from tests.support import ordering
-
 from tenure import Tenure
+from tests.support import ordering
 
 WAITING = 100_000
 AT_ONCE = 1_000

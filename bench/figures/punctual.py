@@ -10,7 +10,6 @@ from bench.databases import fresh, postgres_server
 from bench.drains import NOOP_SLOTS
 from bench.figures.scale import Scale
 from bench.result import Result, at_most
-
 from tenure import JobFilter, RunningJob, State, Tenure, Worker
 from tenure.features.schedules import Schedules
 

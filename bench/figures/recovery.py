@@ -22,9 +22,8 @@ from bench.children import ROOT, end
 from bench.databases import fresh, mariadb_server, postgres_server
 from bench.figures.scale import Scale
 from bench.result import Check, Result, at_most
-from tests.crash.poison_campaign import breaches, campaign
-
 from tenure import Settings, State, Tenure
+from tests.crash.poison_campaign import breaches, campaign
 
 JOBS = 3_000
 PROCESSES, SLOTS, LEASE_SECONDS = 4, 4, 3.0

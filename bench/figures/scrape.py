@@ -7,13 +7,13 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import psycopg
+from psycopg import sql
+
 from bench.app import fill, make_app
 from bench.databases import fresh, postgres_server
 from bench.figures.grown import finish
 from bench.figures.scale import Scale
 from bench.result import Result, at_least, at_most
-from psycopg import sql
-
 from tenure import Tenure
 from tenure.watch import fleet
 from tenure.watch.serve import MetricsServer

@@ -6,6 +6,7 @@ import asyncio
 import time
 
 import psycopg
+
 from bench.app import make_app
 from bench.children import child
 from bench.databases import fresh, postgres_server
@@ -13,7 +14,6 @@ from bench.figures.scale import Scale
 from bench.figures.wake import bare_notify
 from bench.meters import percentile
 from bench.result import Result, at_most
-
 from tenure import JobRef, Tenure
 from tenure.stores.sql.statement import Rows, Statement
 from tenure.stores.sql.store import SqlStore

@@ -12,6 +12,7 @@ from threading import Thread
 
 import aio_pika
 import psycopg
+
 from bench.app import make_app
 from bench.children import child
 from bench.databases import calm, fresh, postgres_server
@@ -22,10 +23,9 @@ from bench.meters import percentile
 from bench.peers.runner import trickle
 from bench.result import Check, Result, at_least, at_most
 from bench.triples import Reading, measure
+from tenure import Tenure
 from tests.support.brokers import start_rabbitmq
 from tests.support.servers import PrivateServer, server_folder
-
-from tenure import Tenure
 
 WRITERS = 32
 JOBS = 16_000

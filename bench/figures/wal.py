@@ -8,6 +8,7 @@ from functools import partial
 
 import asyncpg  # type: ignore[import-untyped]
 import psycopg
+
 from bench.app import RESULT, fill, make_app
 from bench.children import child
 from bench.databases import POSTGRES, postgres_server

@@ -6,9 +6,10 @@ import os
 import sys
 import time
 
+from celery import Celery
+
 from bench.peers.runner import SLEEP_SECONDS, Runner, main, url
 from bench.peers.tally import hit
-from celery import Celery
 
 app = Celery("bench.peers.celery_", broker=url(), set_as_current=True)
 app.conf.update(

@@ -7,9 +7,10 @@ import sys
 import time
 
 import dramatiq
+from dramatiq.brokers.redis import RedisBroker
+
 from bench.peers.runner import SLEEP_SECONDS, Runner, main, url
 from bench.peers.tally import hit
-from dramatiq.brokers.redis import RedisBroker
 
 broker = RedisBroker(url=url())
 dramatiq.set_broker(broker)

@@ -7,9 +7,10 @@ import sys
 import time
 from pathlib import Path
 
+from huey import SqliteHuey
+
 from bench.peers.runner import SLEEP_SECONDS, Runner, main, url
 from bench.peers.tally import hit
-from huey import SqliteHuey
 
 huey = SqliteHuey("bench", filename=url(), results=False, utc=True, fsync=True)
 

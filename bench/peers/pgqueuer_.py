@@ -9,9 +9,10 @@ from datetime import timedelta
 
 import asyncpg
 import uvloop
+from pgqueuer import AsyncpgDriver, Job, PgQueuer, Queries
+
 from bench.peers.runner import SLEEP_SECONDS, Runner, main, url
 from bench.peers.tally import hit
-from pgqueuer import AsyncpgDriver, Job, PgQueuer, Queries
 
 AT_ONCE = 1_000
 BATCH = 200

@@ -6,6 +6,7 @@ import asyncio
 import logging
 
 import procrastinate
+
 from bench.peers.runner import SLEEP_SECONDS, Runner, main, url
 from bench.peers.tally import hit
 

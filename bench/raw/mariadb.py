@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pymysql
+
 from bench.meters import cpu_seconds
 from bench.triples import Reading
 

@@ -12,6 +12,7 @@ from threading import Thread
 
 import asyncpg  # type: ignore[import-untyped]
 import psycopg
+
 from bench.databases import calm
 from bench.meters import cpu_seconds
 from bench.triples import Reading

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
 from examples.demo.story import LEASE_SECONDS, DemoWorker, Story
 from examples.demo.view import Screen, ending
-
 from tenure import Tenure
 
 VARIABLE = "TENURE_DATABASE_URL"

@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 import typer
-from examples.demo.story import Story
 from rich.console import Group
 from rich.live import Live
 from rich.panel import Panel
@@ -16,6 +15,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from examples.demo.story import Story
 from tenure import State
 from tenure.cli.kit.output import STATE_STYLES, console
 

@@ -20,6 +20,7 @@ from tenure.jobs.declared_jobs import Jobs
 from tenure.jobs.enqueue import HandlerFunction, P, described
 from tenure.jobs.handler import Handler, declares
 from tenure.jobs.handler_options import JobOptions
+from tenure.jobs.hooks import Hooks
 from tenure.jobs.options import Options, take_tx_options
 from tenure.jobs.published_handlers import Published
 from tenure.jobs.reference import JobRef
@@ -65,6 +66,10 @@ class Tenure:
             wake=self.settings.wake(self.signals),
         )
         self.handlers = Registry()
+        self.hooks = Hooks()
+        self.on_worker_start = self.hooks.on_worker_start
+        self.on_worker_stop = self.hooks.on_worker_stop
+        self.middleware = self.hooks.middleware
         self.runners: list[Runner] = []
         chosen = self.settings.features if features is None else features
         self.features = Features(self, chosen, self._take)

@@ -12,13 +12,13 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI
-from tests.support.until import until
 
 from tenure import RunningJob, Tenure
 from tenure.access import Keys, Permission
 from tenure.api import ApiSettings, create_api
 from tenure.api.server import Server
 from tenure.features.schedules import Schedules
+from tests.support.until import until
 
 
 @dataclass

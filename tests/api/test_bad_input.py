@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from tests.api.conftest import Serve, Served
 
 from tenure.api.kit import cursors
+from tests.api.conftest import Serve, Served
 
 
 def check_problem(answer: httpx.Response, status: int, code: str) -> dict[str, object]:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.support.until import until
 
 from tenure import Tenure
 from tenure.api.depth_cache import DepthCache
 from tenure.stores.contract.parts import Depth
 from tenure.testing.clock import ManualClock
+from tests.support.until import until
 
 
 class Slow:

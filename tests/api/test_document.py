@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.api.conftest import Served
 
 from tenure import Tenure
 from tenure.api import create_api
 from tenure.api.openapi import as_text, document
+from tests.api.conftest import Served
 
 CHECKED_IN = Path(__file__).parents[2] / "docs" / "openapi.json"
 

@@ -12,12 +12,6 @@ from pathlib import Path
 import httpx
 import pytest
 from fastapi import FastAPI
-from tests.api.conftest import Serve, Served, listening
-from tests.api.streams import Told, events_async, stream
-from tests.api.test_bad_input import check_problem
-from tests.asgi.driver import Answer, Client
-from tests.support.databases import ServerDatabases
-from tests.support.until import until
 
 from tenure import Job, RunningJob, Tenure, Worker
 from tenure.access import Keys, Permission
@@ -28,6 +22,12 @@ from tenure.api.events.stream import Pace, stream_all, stream_job
 from tenure.asgi import WaitRoute
 from tenure.asgi.messages import Scope
 from tenure.testing import run_until_idle
+from tests.api.conftest import Serve, Served, listening
+from tests.api.streams import Told, events_async, stream
+from tests.api.test_bad_input import check_problem
+from tests.asgi.driver import Answer, Client
+from tests.support.databases import ServerDatabases
+from tests.support.until import until
 
 
 @pytest.fixture

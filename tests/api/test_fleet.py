@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.api.conftest import Serve, Served, add_report
-from tests.api.test_bad_input import check_problem
-from tests.support.until import until
 
 from tenure import State, Tenure, Worker
 from tenure.features.schedules import Schedules
+from tests.api.conftest import Serve, Served, add_report
+from tests.api.test_bad_input import check_problem
+from tests.support.until import until
 
 
 @pytest.fixture

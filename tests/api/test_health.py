@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import httpx
-from tests.api.conftest import Served, listening
-from tests.api.test_bad_input import check_problem
 
 from tenure import Tenure
 from tenure.api import create_api
+from tests.api.conftest import Served, listening
+from tests.api.test_bad_input import check_problem
 
 
 def test_a_service_with_a_database_is_ready(served: Served) -> None:

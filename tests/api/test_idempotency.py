@@ -9,11 +9,11 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.api.conftest import Served
-from tests.api.test_bad_input import check_problem
 
 from tenure import Tenure
 from tenure.api.kit.idempotency import COLLECTION
+from tests.api.conftest import Served
+from tests.api.test_bad_input import check_problem
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.api.conftest import Served
-from tests.api.test_bad_input import check_problem
-from tests.support.lines import talkative
 
 from tenure import Delays, Fail, RunningJob, State, Tenure, Worker
 from tenure.testing import run_until_idle
+from tests.api.conftest import Served
+from tests.api.test_bad_input import check_problem
+from tests.support.lines import talkative
 
 
 @pytest.fixture

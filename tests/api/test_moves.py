@@ -7,9 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.api.conftest import Serve, Served
-from tests.api.test_bad_input import check_problem
-from tests.support.until import until
 
 from tenure import Delays, RunningJob, State, Tenure
 from tenure.access.scoped_jobs import ScopedJobs
@@ -19,6 +16,9 @@ from tenure.core.scope import EVERYTHING
 from tenure.operations.operator import Watcher
 from tenure.stores.contract import Changed
 from tenure.testing import run_until_idle
+from tests.api.conftest import Serve, Served
+from tests.api.test_bad_input import check_problem
+from tests.support.until import until
 
 
 @pytest.fixture

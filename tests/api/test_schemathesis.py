@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.api.conftest import Serve, Served, add_report
 
 from tenure import Tenure
 from tenure.features.schedules import Schedules
 from tenure.testing import run_until_idle
+from tests.api.conftest import Serve, Served, add_report
 
 CHECKS = (
     "not_a_server_error", "status_code_conformance", "content_type_conformance",

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+
+from tenure import Settings, Tenure, Worker
+from tenure.api import create_api
 from tests.api.conftest import Served, listening
 from tests.support.distributions import forget, install
 from tests.support.until import until
 from tests.support.up import up
-
-from tenure import Settings, Tenure, Worker
-from tenure.api import create_api
 
 APP = Path(__file__).parent.parent.parent / "apps" / "hello"
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
-from tests.asgi.driver import Answer, Client, request
 
 from tenure import OptionError, RunningJob, State, Tenure
 from tenure.asgi import TickRoute
 from tenure.worker.settings import WorkerSettings
+from tests.asgi.driver import Answer, Client, request
 
 TOKEN = "a-token-of-some-length"
 SENT = {"x-service-token": TOKEN}

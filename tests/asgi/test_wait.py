@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.asgi.driver import Answer, Client, request
-from tests.support.until import until
 
 from tenure import Fail, RunningJob, State, Tenure, Worker
 from tenure.asgi import WaitRoute
 from tenure.asgi.wait import BadWait, Patience, patience_of
+from tests.asgi.driver import Answer, Client, request
+from tests.support.until import until
 
 
 @pytest.fixture

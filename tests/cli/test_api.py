@@ -10,6 +10,7 @@ import subprocess
 
 import httpx
 import pytest
+
 from tests.cli.conftest import Shop
 
 

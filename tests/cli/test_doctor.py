@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Shop
 
 from tenure import Tenure, Worker
 from tenure.cli.doctor.checks import clock, wal_reset
@@ -17,6 +16,7 @@ from tenure.operations.insight import WORKERS
 from tenure.stores.contract import ClaimRequest
 from tenure.stores.contract.parts import Record
 from tenure.testing.clock import ManualClock
+from tests.cli.conftest import Shop
 
 UNREACHABLE = "postgresql://someone:secret@127.0.0.1:1/nowhere"
 

@@ -6,10 +6,10 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from tests.cli.conftest import Shop
-from tests.support.until import until
 
 from tenure import State, Worker
+from tests.cli.conftest import Shop
+from tests.support.until import until
 
 
 def test_a_job_is_stored_with_its_options(shop: Shop) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.cli.conftest import Shop
-from tests.support.lines import talkative
 
 from tenure import State, Worker
 from tenure.cli.kit import output
+from tests.cli.conftest import Shop
+from tests.support.lines import talkative
 
 
 def add(shop: Shop, count: int = 1, **options: str) -> list[str]:

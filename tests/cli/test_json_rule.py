@@ -8,12 +8,12 @@ import sys
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Shop
 
 from tenure.api.kit.shapes.jobs import AttemptShape, JobShape, WholeJobShape
 from tenure.cli.kit.camel_case import camel
 from tenure.core.rules.limits import Limit
 from tenure.operations.limits import KindLimit
+from tests.cli.conftest import Shop
 
 
 def names(shape: Any) -> set[str]:

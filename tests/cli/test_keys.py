@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Shop
 
 from tenure.access import Keys
+from tests.cli.conftest import Shop
 
 
 def test_a_key_is_shown_once_listed_and_revoked(shop: Shop) -> None:

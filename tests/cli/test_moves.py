@@ -8,11 +8,11 @@ import subprocess
 import sys
 
 import pytest
-from tests.cli.conftest import Shop
-from tests.support.until import until
 
 from tenure import Fail, RunningJob, State
 from tenure.testing import run_until_idle
+from tests.cli.conftest import Shop
+from tests.support.until import until
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Shop
 
 from tenure import RunningJob, Tenure, Worker
 from tenure.features.outbox import Event, Outbox
+from tests.cli.conftest import Shop
 
 
 def fill(shop: Shop) -> str:

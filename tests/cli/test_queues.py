@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from tests.cli.conftest import Shop
 
 from tenure import Worker
+from tests.cli.conftest import Shop
 
 
 def test_options_are_set_shown_and_reset(shop: Shop) -> None:

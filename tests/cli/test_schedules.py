@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Shop
 
 from tenure.cli.up.command import SAMPLE_APP
+from tests.cli.conftest import Shop
 
 NIGHTLY = """
 

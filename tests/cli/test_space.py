@@ -7,15 +7,15 @@ import re
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Shop
-from tests.support.databases import engine_for
-from tests.support.until import until
 
 from tenure import Tenure
 from tenure.cli.doctor.space import is_old, log_length, told, volume
 from tenure.feature.finding import Level
 from tenure.stores.sql.read.table_health import Snapshot
 from tenure.stores.sqlite.wal import LIMIT_BYTES
+from tests.cli.conftest import Shop
+from tests.support.databases import engine_for
+from tests.support.until import until
 
 BEGIN = {
     "postgres": "BEGIN ISOLATION LEVEL REPEATABLE READ",

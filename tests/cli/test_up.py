@@ -14,11 +14,11 @@ from typing import Any
 
 import httpx
 import pytest
+
+from tenure import State, Tenure
 from tests.cli.conftest import SHOP, Shop
 from tests.support.until import until
 from tests.support.up import Up, up
-
-from tenure import State, Tenure
 
 HELD = """
 import pathlib, time

@@ -9,6 +9,7 @@ import subprocess
 
 import httpx
 import pytest
+
 from tests.cli.conftest import Shop
 from tests.support.until import until
 

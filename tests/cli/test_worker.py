@@ -8,10 +8,10 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Shop
-from tests.support.until import until
 
 from tenure import State
+from tests.cli.conftest import Shop
+from tests.support.until import until
 
 README = Path(__file__).parents[2] / "README.md"
 UNREACHABLE = "postgresql://someone:secret@127.0.0.1:1/nowhere"

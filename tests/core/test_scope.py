@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.core.values import JOB
 
 from tenure.core.filter import JobFilter
 from tenure.core.scope import EVERYTHING, Scope
+from tests.core.values import JOB
 
 names = st.none() | st.sampled_from(["", "acme", "globex"])
 scopes = st.builds(Scope, names, names)

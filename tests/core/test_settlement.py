@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.core.values import claimed, middle
 
 from tenure.core.errors import InputError, OptionError
 from tenure.core.job import State
@@ -27,6 +26,7 @@ from tenure.core.outcome import (
 )
 from tenure.core.rules.retry import Exponential
 from tenure.core.rules.settlement import MAX_REFUNDS, MAX_SNOOZES, Settlement, decide
+from tests.core.values import claimed, middle
 
 POLICY = Exponential(base=10, cap=100, jitter=False)
 ERROR = Raised(ValueError("boom"))

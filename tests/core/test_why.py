@@ -7,11 +7,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.core.values import JOB, NOW
 
 from tenure.core.job import State
 from tenure.core.rules.order import Hold
 from tenure.core.rules.why import Facts, why
+from tests.core.values import JOB, NOW
 
 LATER = NOW + timedelta(minutes=5)
 EARLIER = NOW - timedelta(minutes=5)

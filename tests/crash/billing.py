@@ -7,12 +7,11 @@ import signal
 from datetime import datetime
 from typing import Any
 
+from tenure import NewJob, Page, RunningJob
+from tenure.features.schedules import Schedules
 from tests.crash.handlers import ADD_EFFECT, AT_ONCE, app
 from tests.crash.marks import run_number_of
 from tests.crash.steps import STEP, STEPS, YEAR_HOURS
-
-from tenure import NewJob, Page, RunningJob
-from tenure.features.schedules import Schedules
 
 TENANTS = 1_000
 PAGE = 50

@@ -11,13 +11,12 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field, fields
 
-from tests.crash.looking import is_locked
-from tests.crash.marks import Mark, Marks
-from tests.crash.programs import LEASE_SECONDS, Programs
-
 from tenure import JobRef, Tenure
 from tenure.core.job import FINAL_STATES, NewJob
 from tenure.core.rules.settlement import MAX_REFUNDS
+from tests.crash.looking import is_locked
+from tests.crash.marks import Mark, Marks
+from tests.crash.programs import LEASE_SECONDS, Programs
 
 PLENTY = 60
 POISON_ATTEMPTS = 3

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tenure import Tenure
 from tests.crash.ground import looking_at, marks_in, programs_on
 from tests.crash.marks import Marks
 from tests.crash.programs import Programs
-
-from tenure import Tenure
 
 
 @pytest.fixture

@@ -12,10 +12,9 @@ import signal
 import sys
 from pathlib import Path
 
-from tests.support.until import until
-
 from tenure import RunningJob, State, Tenure, Worker
 from tenure.stores.contract import ClaimRequest
+from tests.support.until import until
 
 PR_SET_CHILD_SUBREAPER = 36
 DEAD = ClaimRequest(owner="dead", kinds=["suspect"], slots={"default": 1}, lease_seconds=0.2)

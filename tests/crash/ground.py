@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tenure import Tenure
 from tests.crash.looking import make_effects_table
 from tests.crash.marks import Marks
 from tests.crash.programs import Programs
-
-from tenure import Tenure
 
 
 @contextmanager

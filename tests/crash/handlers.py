@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.crash.marks import is_open, mark
-
 from tenure import Delays, RunningJob, Tenure
+from tests.crash.marks import is_open, mark
 
 POLL_SECONDS = 0.01
 AT_ONCE = Delays(*[0.0] * 20)

@@ -11,10 +11,9 @@ import signal
 import time
 from typing import Any, Literal
 
+from tenure import LeaseLost, RunningJob
 from tests.crash.handlers import ADD_EFFECT, AT_ONCE, POLL_SECONDS, app, result
 from tests.crash.marks import is_open, mark, open_gate, run_number_of
-
-from tenure import LeaseLost, RunningJob
 
 Moment = Literal["before", "within", "after"]
 PATIENCE_SECONDS = 60.0

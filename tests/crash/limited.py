@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+from tenure import Limit, RunningJob
 from tests.crash.handlers import AT_ONCE, app
 from tests.crash.marks import is_open, mark
-
-from tenure import Limit, RunningJob
 
 RUNNING = 3
 RATE = 100

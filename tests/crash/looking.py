@@ -6,12 +6,11 @@ import sqlite3
 from datetime import timedelta
 from typing import Any
 
+from tenure import Job, JobRef, Tenure
 from tests.crash.marks import Mark, Marks
 from tests.crash.programs import LEASE_SECONDS
 from tests.support.servers import execute
 from tests.support.until import until
-
-from tenure import Job, JobRef, Tenure
 
 LOCK_SECONDS = 0.3
 

@@ -11,13 +11,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tests.crash.fates import Fates
-from tests.crash.handlers import ADD_EFFECT, AT_ONCE, PLACEHOLDER
-from tests.crash.marks import mark, run_number_of
-
 from tenure import NewJob, RunningJob, Tenure
 from tenure.features.outbox import Event, Outbox, dispatch
 from tenure.jobs.transaction import OpenTransaction
+from tests.crash.fates import Fates
+from tests.crash.handlers import ADD_EFFECT, AT_ONCE, PLACEHOLDER
+from tests.crash.marks import mark, run_number_of
 
 PLACED, BOOKED = "order.placed", "order.booked"
 CUSTOMERS = 97

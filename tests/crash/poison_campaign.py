@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.crash.programs import ROOT
-
 from tenure import Job, Settings, State, Tenure
 from tenure.core.job import OPEN_STATES
+from tests.crash.programs import ROOT
 
 POISON_ATTEMPTS = 3
 LIMIT_SECONDS = 110.0

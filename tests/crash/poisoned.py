@@ -8,9 +8,8 @@ from __future__ import annotations
 import os
 import resource
 
-from tests.crash.mutants import POISON_MUTANTS
-
 from tenure.cli import main
+from tests.crash.mutants import POISON_MUTANTS
 
 if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

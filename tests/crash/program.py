@@ -30,9 +30,8 @@ def main(command: str, *arguments: str) -> int:
 def work() -> int:
     """One worker."""
     import tests.crash.hazards  # noqa: F401 - registers its handlers
-    from tests.crash.handlers import app
-
     from tenure import Worker
+    from tests.crash.handlers import app
 
     Worker(app).run()
     return 0
@@ -142,10 +141,9 @@ def serve(app: Tenure) -> int:
 
 def slot() -> int:
     """One turn of the runner `schedules`, in which this process may kill itself."""
+    from tenure.core.timing.budget import Budget
     from tests.crash.billing import may_die
     from tests.crash.handlers import app
-
-    from tenure.core.timing.budget import Budget
 
     may_die(app.store)
     mark("slots", fired=app.runners[0].run(Budget()))

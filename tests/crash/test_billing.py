@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.crash.looking import effects
-from tests.crash.programs import Programs
-from tests.support.until import until
 
 from tenure import State, Tenure
 from tenure.core.filter import JobFilter
+from tests.crash.looking import effects
+from tests.crash.programs import Programs
+from tests.support.until import until
 
 pytestmark = pytest.mark.crash
 TENANTS = 1_000

@@ -9,6 +9,8 @@ import os
 from pathlib import Path
 
 import pytest
+
+from tenure import Tenure
 from tests.crash.campaign import Campaign, Plan
 from tests.crash.ground import ground
 from tests.crash.marks import Marks
@@ -16,8 +18,6 @@ from tests.crash.mutants import MUTANTS
 from tests.crash.programs import Programs
 from tests.crash.verdict import Verdict, judge
 from tests.support.databases import Databases
-
-from tenure import Tenure
 
 pytestmark = pytest.mark.crash
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.crash.programs import Programs
 
 from tenure import State, Tenure
+from tests.crash.programs import Programs
 
 pytestmark = pytest.mark.crash
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+
+from tenure import JobRef, State, Tenure
 from tests.crash.looking import effects, ended, entries, heard, leases_pass, started, wait_for_line
 from tests.crash.marks import Marks
 from tests.crash.programs import Programs
-
-from tenure import JobRef, State, Tenure
 
 pytestmark = pytest.mark.crash
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from itertools import cycle
 
 import pytest
+
+from tenure import JobFilter, State, Tenure
 from tests.crash.marks import Marks
 from tests.crash.programs import Program, Programs
 from tests.support.until import until
-
-from tenure import JobFilter, State, Tenure
 
 pytestmark = pytest.mark.crash
 RUNNING, RATE, BURST = 3, 100, 10

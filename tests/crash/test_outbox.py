@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 
 import pytest
+
+from tenure import Tenure
 from tests.crash.fates import ROLLED_BACK_EVERY
 from tests.crash.marks import Marks
 from tests.crash.programs import Programs
 from tests.crash.trade import Plan, Trade
-
-from tenure import Tenure
 
 pytestmark = pytest.mark.crash
 

@@ -6,12 +6,12 @@ import signal
 from functools import partial
 
 import pytest
+
+from tenure import JobRef, State, Tenure
 from tests.crash.looking import ended, said, started, wait_for_line
 from tests.crash.marks import Marks
 from tests.crash.programs import Program, Programs
 from tests.support.until import until
-
-from tenure import JobRef, State, Tenure
 
 pytestmark = pytest.mark.crash
 LATE = ("lease.lost", "job.news_refused", "job.settle_refused", "job.let_go")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.crash.mutants import POISON_MUTANTS
 from tests.crash.poison_campaign import POISON_ATTEMPTS, breaches, campaign, is_poison
 from tests.support.databases import Databases

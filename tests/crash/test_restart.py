@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tenure import Tenure
 from tests.crash.campaign import Campaign, Plan
 from tests.crash.looking import make_effects_table
 from tests.crash.marks import Marks
@@ -21,8 +23,6 @@ from tests.support.servers import (
     start_postgres,
 )
 from tests.support.until import until
-
-from tenure import Tenure
 
 pytestmark = pytest.mark.crash
 Starter = Callable[[Path], PrivateServer]

@@ -6,14 +6,14 @@ import asyncio
 import signal
 
 import pytest
-from tests.crash.looking import entries, heard, started
-from tests.crash.marks import Marks
-from tests.crash.programs import Program, Programs
-from tests.support.until import until
 
 from tenure import JobRef, RunningJob, State, Tenure, Worker
 from tenure.core.rules.settlement import MAX_REFUNDS
 from tenure.worker.settings import WorkerSettings
+from tests.crash.looking import entries, heard, started
+from tests.crash.marks import Marks
+from tests.crash.programs import Program, Programs
+from tests.support.until import until
 
 pytestmark = pytest.mark.crash
 PLACES = ("async", "thread", "process")

@@ -7,13 +7,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
-from tests.crash.programs import Programs
-from tests.crash.steps import STEP, STEPS, YEAR_HOURS
 
 from tenure import Tenure
 from tenure.core.filter import JobFilter
 from tenure.features.schedules import Schedules
 from tenure.features.schedules.fire import fire
+from tests.crash.programs import Programs
+from tests.crash.steps import STEP, STEPS, YEAR_HOURS
 
 pytestmark = pytest.mark.crash
 MISSED = 3

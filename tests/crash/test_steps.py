@@ -5,11 +5,11 @@ from __future__ import annotations
 import signal
 
 import pytest
+
+from tenure import State, Tenure
 from tests.crash.looking import ended, heard
 from tests.crash.marks import Marks
 from tests.crash.programs import Programs
-
-from tenure import State, Tenure
 
 pytestmark = pytest.mark.crash
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import signal
 
 import pytest
+
+from tenure import JobRef, State, Tenure
 from tests.crash.looking import effects, ended, entries, heard, leases_pass, started
 from tests.crash.marks import Mark, Marks
 from tests.crash.programs import LEASE_SECONDS, Programs, is_alive
 from tests.support.until import until
-
-from tenure import JobRef, State, Tenure
 
 pytestmark = pytest.mark.crash
 PLACES = ("async", "thread", "process")

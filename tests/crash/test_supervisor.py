@@ -10,12 +10,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+
+from tenure import Tenure
 from tests.crash.looking import ended
 from tests.crash.marks import Marks
 from tests.crash.programs import Program, Programs, is_alive
 from tests.support.until import until
-
-from tenure import Tenure
 
 pytestmark = pytest.mark.crash
 

@@ -13,15 +13,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from tenure import Tenure
+from tenure.core.job import OPEN_STATES, State
+from tenure.features.outbox import Outbox, OutboxEvent
 from tests.crash.fates import Fates
 from tests.crash.looking import effects
 from tests.crash.marks import Marks
 from tests.crash.programs import Programs, is_alive
 from tests.support.servers import execute
-
-from tenure import Tenure
-from tenure.core.job import OPEN_STATES, State
-from tenure.features.outbox import Outbox, OutboxEvent
 
 SUBSCRIBERS = {1: "ledger", 2: "stock", 3: "report"}
 SETTINGS = {"OUTBOX_CONCURRENCY": "3"}

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tenure import Job, State
 from tests.crash.campaign import POISON_ATTEMPTS, SPARED, Campaign
 from tests.crash.looking import effects
-
-from tenure import Job, State
 
 WITHOUT_EFFECT = ("work.async", "work.thread", "hazard.outside.async")
 

@@ -9,15 +9,15 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+
+from tenure import JobFilter, Tenure
+from tenure.access import login_link
+from tenure.core.job import FINAL_STATES, OPEN_STATES
 from tests.conftest import IN_CI
 from tests.support.browser import Browser, browsing
 from tests.support.servers import ServerMissing
 from tests.support.until import until
 from tests.support.up import Up, up
-
-from tenure import JobFilter, Tenure
-from tenure.access import login_link
-from tenure.core.job import FINAL_STATES, OPEN_STATES
 
 EVIL = "<img src=x onerror=window.broken=1>"
 A_SECOND = timedelta(seconds=1)

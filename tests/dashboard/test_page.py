@@ -8,7 +8,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.api.conftest import listening
 
 from tenure import Tenure
 from tenure.api import create_api
@@ -16,6 +15,7 @@ from tenure.api.kit.shapes.jobs import NewJobInput
 from tenure.cli.up.sample_app import app as sample_app
 from tenure.dashboard import install_page, sample_jobs
 from tenure.dashboard.page import FILES, page_files
+from tests.api.conftest import listening
 
 NAMES = sorted(file.name for file in FILES.iterdir())
 TEXT = {name: (FILES / name).read_text() for name in NAMES}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+
 from tests.support.postbox import KeptMails
 
 SHOP = Path(__file__).parents[2] / "examples" / "shop"

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tests.support.until import until
 
 ROOT = Path(__file__).parents[2]

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from examples.shop import shop
-from tests.examples.street import Street, end, open_street
-from tests.support.until import until
 
+from examples.shop import shop
 from tenure import JobFilter, State, Tenure, Worker
 from tenure.testing import ManualClock, on_temporary_database
+from tests.examples.street import Street, end, open_street
+from tests.support.until import until
 
 ORDERS = 10
 KILLS = 2

@@ -11,9 +11,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.api.conftest import Served, listening
-from tests.features.sample import Sample
-from tests.support.distributions import forget, install
 
 from tenure import Settings, Tenure, TenureError, Worker
 from tenure.api import create_api
@@ -23,6 +20,9 @@ from tenure.features.transfer import Options, Transfer, open_end
 from tenure.stores.sql.migrations import Migrations
 from tenure.watch.metrics import Metrics
 from tenure.watch.storyteller import Storyteller
+from tests.api.conftest import Served, listening
+from tests.features.sample import Sample
+from tests.support.distributions import forget, install
 
 ROOT = Path(__file__).parent.parent.parent
 NAME = Sample.name

@@ -11,11 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.jobs.separate import program
-from tests.jobs.separate.handlers import in_process
 
 from tenure import (
-from tenure.features.schedules import Schedules
     ArgumentsError,
     Exponential,
     Jobs,
@@ -26,7 +23,10 @@ from tenure.features.schedules import Schedules
     Tenure,
 )
 from tenure.core.errors import UsageError
+from tenure.features.schedules import Schedules
 from tenure.testing import on_temporary_database, run_until_idle
+from tests.jobs.separate import program
+from tests.jobs.separate.handlers import in_process
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "handlers.md"
 

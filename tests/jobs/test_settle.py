@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from tests.support.databases import engine_for
 
 from tenure import (
     Delays,
@@ -26,6 +25,7 @@ from tenure.core.errors import SettledTwice, StatementCommits
 from tenure.stores import open_store
 from tenure.stores.contract import ClaimRequest
 from tenure.testing import run_until_idle
+from tests.support.databases import engine_for
 
 BY_NAME = "INSERT INTO shop_orders (note) VALUES (:note)"
 

@@ -11,8 +11,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.support.databases import ServerDatabases
-from tests.support.until import until
 
 from tenure import (
     Fail,
@@ -26,6 +24,8 @@ from tenure import (
     Worker,
 )
 from tenure.stores.sql.statement import Rows, Statement
+from tests.support.databases import ServerDatabases
+from tests.support.until import until
 
 Apps = Callable[..., Tenure]
 LONG = 60.0

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 import pytest
-from tests.support.until import until
 
 from tenure import Limit, OptionError, RunningJob, Settings, State, Tenure, Worker
 from tenure.operations.limits import LIMITS
 from tenure.operations.tenants import CAPS, TENANTS
 from tenure.stores.contract.parts import Record
 from tenure.testing import run_until_idle
+from tests.support.until import until
 
 
 @pytest.fixture
@@ -76,8 +76,8 @@ def test_jobs_behind_a_full_kind_do_not_wait(app: Tenure) -> None:
     worker = Worker(app, concurrency=10)
     with worker:
         until(lambda: succeeded(app) == 20)
-        assert worker._loop is not None
-        worker._loop.call_soon_threadsafe(gate.set)
+        assert worker.stop_request.loop is not None
+        worker.stop_request.loop.call_soon_threadsafe(gate.set)
         until(lambda: succeeded(app) == 320)
 
 

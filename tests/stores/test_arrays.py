@@ -8,9 +8,9 @@ import psycopg
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.support.databases import ServerDatabases
 
 from tenure.stores.postgres.arrays import literal
+from tests.support.databases import ServerDatabases
 
 NO_NUL = st.characters(exclude_characters="\x00", exclude_categories=["Cs"])
 TRICKY = ["", "NULL", "null", '"', "\\", "{}", "{a,b}", ",", " ", "\n", '\\"', "ü\U0001f600", "''"]

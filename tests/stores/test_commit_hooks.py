@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 from sqlalchemy.orm import Session
-from tests.stores.test_due_jobs import Ear
-from tests.stores.test_foreign_transaction import autocommit, connected, django_connected
-from tests.stores.test_foreign_transaction_async import on_asyncpg, on_psycopg, on_session
-from tests.support.databases import engine_for
 
 from tenure import OptionError, Tenure
 from tenure.core.filter import JobFilter
 from tenure.core.job import NewJob, State
 from tenure.stores.sql.store import SqlStore
+from tests.stores.test_due_jobs import Ear
+from tests.stores.test_foreign_transaction import autocommit, connected, django_connected
+from tests.stores.test_foreign_transaction_async import on_asyncpg, on_psycopg, on_session
+from tests.support.databases import engine_for
 
 pytestmark = pytest.mark.parametrize("clock", ["real_clock"], indirect=True)
 POSTGRES = pytest.mark.parametrize("dialect", ["postgres"], indirect=True)

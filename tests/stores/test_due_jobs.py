@@ -15,8 +15,6 @@ from typing import Any, LiteralString
 import psycopg
 import pytest
 from psycopg.sql import SQL
-from tests.support.databases import ServerDatabases
-from tests.support.until import until
 
 from tenure.core.errors import UrlError
 from tenure.core.filter import JobFilter
@@ -30,6 +28,8 @@ from tenure.stores.sql.statement import Rows, Statement
 from tenure.stores.sql.store import SqlStore
 from tenure.wakeups.due_jobs import WakeOptions, heed_cancel
 from tenure.wakeups.sender_thread import SPACING_SECONDS
+from tests.support.databases import ServerDatabases
+from tests.support.until import until
 
 PATIENCE = 20.0
 PROGRAM = """

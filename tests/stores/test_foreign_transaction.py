@@ -15,7 +15,6 @@ import pymysql.cursors
 import pytest
 from psycopg.rows import dict_row
 from sqlalchemy.orm import Session
-from tests.support.databases import engine_for
 
 from tenure.core.errors import KeyConflict, NeedsImmediate, OptionError, OutsideTransaction
 from tenure.core.job import NewJob, State
@@ -32,6 +31,7 @@ from tenure.testing.conformance.steps import (
     start_job,
     state_of,
 )
+from tests.support.databases import engine_for
 
 pytestmark = pytest.mark.parametrize("clock", ["real_clock"], indirect=True)
 SQLITE = pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)

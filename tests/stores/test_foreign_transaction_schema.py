@@ -14,8 +14,6 @@ import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
-from tests.stores.test_foreign_transaction import connected, path_of
-from tests.support.databases import engine_for
 
 from tenure import Tenure
 from tenure.core.errors import CodeTooOld, MigrationsPending
@@ -27,6 +25,8 @@ from tenure.stores.sql.migrations import Migrations, parse
 from tenure.stores.sql.store import SqlStore
 from tenure.testing.conformance.promise import promise
 from tenure.testing.conformance.steps import add_job, claim_one, count_of, state_of
+from tests.stores.test_foreign_transaction import connected, path_of
+from tests.support.databases import engine_for
 
 SQLITE = pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
 POSTGRES = pytest.mark.parametrize("dialect", ["postgres"], indirect=True)

@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from tests.support.servers import server_folder, start_postgres
-from tests.support.until import until
 
 from tenure import JobFilter, Settings, State, StoreUnavailable, Tenure
 from tenure.core.errors import CommitUnknown
 from tenure.stores.sql.store import SqlStore
+from tests.support.servers import server_folder, start_postgres
+from tests.support.until import until
 
 THREADS, EACH = 16, 200
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
-from tests.support.until import until
 
 from tenure.core.errors import CommitUnknown
 from tenure.core.filter import JobFilter
 from tenure.core.job import NewJob
 from tenure.stores import open_store
 from tenure.stores.sql.store import SqlStore
+from tests.support.until import until
 
 pytestmark = pytest.mark.parametrize("dialect", ["postgres"], indirect=True)
 

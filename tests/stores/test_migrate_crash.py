@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.crashes import killed_at
-from tests.support.databases import Databases
 
 from tenure.core.job import State
 from tenure.stores import open_store
@@ -16,6 +14,8 @@ from tenure.stores.sql.migrations import Migrations, parse
 from tenure.stores.sql.store import SqlStore
 from tenure.testing.conformance.promise import promise
 from tenure.testing.conformance.steps import add_job, state_of
+from tests.support.crashes import killed_at
+from tests.support.databases import Databases
 
 CATALOGUE = {
     "sqlite": "SELECT name, sql FROM sqlite_master WHERE name LIKE 'tenure%' ORDER BY name",

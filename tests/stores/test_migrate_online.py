@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from tests.support.until import until
 
 from tenure.core.job import NewJob, State
 from tenure.stores import open_store
@@ -19,6 +18,7 @@ from tenure.stores.sql.migrations import Migration, Migrations, load, parse
 from tenure.stores.sql.store import SqlStore
 from tenure.testing.conformance.promise import promise
 from tenure.testing.conformance.steps import add_job, state_of
+from tests.support.until import until
 
 NOW = load("tenure.stores.sqlite")[-1].version
 INDEX = parse(

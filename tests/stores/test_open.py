@@ -6,12 +6,12 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.support.databases import Databases
 
 from tenure.core.errors import MigrationsPending, StoreError, StoreUnavailable, UrlError
 from tenure.core.filter import JobFilter
 from tenure.stores import open_store
 from tenure.stores.contract import Store
+from tests.support.databases import Databases
 
 SECRET = "hunter2"
 

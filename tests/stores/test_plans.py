@@ -8,7 +8,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.support.databases import ServerDatabases
 
 from tenure import Settings, Tenure
 from tenure.core.rules.limits import behind
@@ -19,6 +18,7 @@ from tenure.stores.sql.claim.take import AGE_COLUMNS, TAKE_COLUMNS
 from tenure.stores.sql.queries import Queries, read_sql, to_pyformat
 from tenure.stores.sql.rows import SETTLE_COLUMNS
 from tenure.stores.sql.statement import Batch, Statement
+from tests.support.databases import ServerDatabases
 
 LEASE = {"owner": "w", "lease": 1, "reserving": ["default"]}
 QUERIES = Queries(read_sql("tenure.stores.postgres"), bound_clock=False)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.support.databases import engine_for
 
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, NewJob, State
@@ -17,6 +16,7 @@ from tenure.stores.sql.queries import to_numbered, to_pyformat
 from tenure.stores.sql.statement import Statement
 from tenure.stores.sql.store import SqlStore
 from tenure.testing.conformance.steps import OOPS, add, keyed, settle, start_job
+from tests.support.databases import engine_for
 
 TABLES = ("tenure_jobs", "tenure_payloads", "tenure_attempts", "tenure_logs", "tenure_keys")
 ROWS = 20_000

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Connection
-from tests.support.databases import engine_for
 
 from tenure.core.job import NewJob, State
 from tenure.core.lease import ClaimedJob
@@ -22,6 +21,7 @@ from tenure.testing.conformance.steps import (
     claim_one,
     settle_done,
 )
+from tests.support.databases import engine_for
 
 # SQLite has one writer: there an old snapshot cannot write at all.
 pytestmark = pytest.mark.parametrize("dialect", ["postgres", "mysql"], indirect=True)

@@ -11,8 +11,6 @@ from typing import Any
 import psycopg
 import pymysql
 import pytest
-from tests.stores.test_foreign_transaction import connected
-from tests.support.databases import Databases, migrate
 
 from tenure.core.errors import ContentRefused, StoreBusy, StoreUnavailable
 from tenure.core.job import NewJob, State
@@ -27,6 +25,8 @@ from tenure.stores.sql.store import SqlStore
 from tenure.stores.sqlite.trouble import Busy
 from tenure.stores.sqlite.trouble import trouble as sqlite_trouble
 from tenure.testing.conformance.steps import job_of, start_job, state_of
+from tests.stores.test_foreign_transaction import connected
+from tests.support.databases import Databases, migrate
 
 SQLITE = pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
 POSTGRES = pytest.mark.parametrize("dialect", ["postgres"], indirect=True)

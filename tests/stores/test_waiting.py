@@ -11,7 +11,6 @@ from functools import partial
 from typing import TypeVar
 
 import pytest
-from tests.stores.test_foreign_transaction import connect
 
 from tenure.core.job import NewJob, State
 from tenure.core.rules.settlement import Settlement
@@ -25,6 +24,7 @@ from tenure.testing.conformance.steps import (
     job_of,
     start_job,
 )
+from tests.stores.test_foreign_transaction import connect
 
 T = TypeVar("T")
 SERVERS = pytest.mark.parametrize("dialect", ["postgres", "mysql"], indirect=True)

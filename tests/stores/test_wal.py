@@ -10,11 +10,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.support.until import until
 
 from tenure import RunningJob, State, Tenure, Worker
 from tenure.stores.sqlite.dialect import BUSY_SECONDS
 from tenure.stores.sqlite.wal import LIMIT_BYTES, Log
+from tests.support.until import until
 
 PAYLOAD = {"text": "x" * 500_000}
 ENOUGH = 3 * LIMIT_BYTES // 500_000

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Protocol
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine, inspect, make_url
-from tests.support.servers import DRIVERS, Server
 
 from tenure.core.timing.clock import Clock
 from tenure.stores import open_store
 from tenure.stores.sql.store import SqlStore
+from tests.support.servers import DRIVERS, Server
 
 KEPT = ("tenure_migrations", "tenure_feature_migrations")
 

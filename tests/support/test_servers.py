@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy.exc import IntegrityError, OperationalError
+
 from tests.support.servers import (
     PrivateServer,
     Server,

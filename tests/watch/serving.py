@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
+
 from tests.support.until import until
 
 

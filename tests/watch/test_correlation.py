@@ -9,14 +9,14 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.asgi.driver import Client, request
-from tests.watch.serving import serving
 
 from tenure import OptionError, RunningJob, Tenure
 from tenure.asgi.messages import Application, Receive, Scope, Send, answer
 from tenure.testing import run_until_idle
 from tenure.watch.correlation import correlated, correlation_id, traceparent, with_correlation
 from tenure.watch.requests import Correlated
+from tests.asgi.driver import Client, request
+from tests.watch.serving import serving
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 

@@ -11,13 +11,13 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-from tests.watch.serving import serving
 
 from tenure import Tenure
 from tenure.asgi.messages import Receive, Scope, Send, answer
 from tenure.testing import run_until_idle
 from tenure.watch.meters import install_meters
 from tenure.watch.otel import configure_otel
+from tests.watch.serving import serving
 
 
 def points(reader: InMemoryMetricReader) -> dict[str, list[Any]]:

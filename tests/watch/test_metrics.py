@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from tests.support.until import until
 
 from tenure import RunningJob, Tenure, Worker
 from tenure.feature.metrics import DURATIONS_MS, Histogram
@@ -16,6 +15,7 @@ from tenure.watch.counting import Lately, Names
 from tenure.watch.families import with_features
 from tenure.watch.metrics import Metrics
 from tenure.watch.settings import WatchSettings
+from tests.support.until import until
 
 KINDS = ("well", "flaky", "doomed", "refused", "absent", "later", "self_settled")
 

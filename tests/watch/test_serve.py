@@ -10,12 +10,12 @@ import pytest
 from fastapi import FastAPI, HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from tests.watch.serving import serving
 
 from tenure import OptionError, Tenure
 from tenure.watch.metrics import Metrics, install_metrics, is_loopback, only_this_machine
 from tenure.watch.serve import MetricsServer
 from tenure.watch.settings import WatchSettings
+from tests.watch.serving import serving
 
 TOKEN = "a-token-of-a-scraper"
 

@@ -12,8 +12,6 @@ from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
-from tests.asgi.driver import request
-from tests.watch import in_process
 
 from tenure import RunningJob, State, Tenure
 from tenure.asgi.messages import Receive, Scope, Send, answer
@@ -22,6 +20,8 @@ from tenure.watch.correlation import traceparent
 from tenure.watch.otel import configure_otel
 from tenure.watch.requests import Correlated
 from tenure.watch.traces import install_traces
+from tests.asgi.driver import request
+from tests.watch import in_process
 
 REMOTE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 

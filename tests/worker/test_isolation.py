@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.until import until
 
 from tenure import Cancel, Delays, Fail, Job, Retry, RunningJob, Settings, State, Tenure
 from tenure.testing.conformance.steps import claim_all
+from tests.support.until import until
 
 ROOT = Path(__file__).parents[2]
 APP = "tests.worker.test_isolation:app"

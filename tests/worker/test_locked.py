@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 import pytest
-from tests.stores.test_foreign_transaction import connected
-from tests.support.until import until
 
 from tenure import NO_RETRY, JobRef, RunningJob, Settings, State, Tenure, Worker
 from tenure.core.filter import JobFilter
 from tenure.stores.contract import Report
 from tenure.stores.sql.store import SqlStore
 from tenure.testing.conformance.steps import claim_all
+from tests.stores.test_foreign_transaction import connected
+from tests.support.until import until
 
 pytestmark = pytest.mark.parametrize("dialect", ["postgres", "mysql"], indirect=True)
 PATIENCE_SECONDS = 5.0

@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from tests.support.databases import Databases, engine_for
-from tests.support.until import until
 
 from tenure import Fail, RunningJob, Settings, State, Tenure, Worker
 from tenure.core.filter import JobFilter
@@ -20,8 +18,10 @@ from tenure.core.timing.budget import Budget
 from tenure.stores.contract import Change, Move
 from tenure.testing.clock import ManualClock
 from tenure.testing.conformance.steps import add, keyed
-from tenure.worker.pruning import PRUNING, Pruner, fitting
 from tenure.worker.settings import WorkerSettings
+from tenure.worker.upkeep.pruning import PRUNING, Pruner, fitting
+from tests.support.databases import Databases, engine_for
+from tests.support.until import until
 
 DAY = 86_400.0
 SOON = WorkerSettings(idle_backoff_min_ms=1, idle_backoff_max_ms=5, idle_backoff_jitter_ms=0)

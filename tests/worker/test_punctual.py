@@ -9,12 +9,11 @@ import asyncio
 import threading
 from typing import Any
 
-from tests.support.until import until
-
 from tenure import Exponential, RunningJob, Settings, Snooze, State, Tenure, Worker
 from tenure.core.filter import JobFilter
 from tenure.features.schedules import Schedules
 from tenure.worker.settings import WorkerSettings
+from tests.support.until import until
 
 LAZY = WorkerSettings(
     idle_backoff_min_ms=600_000, idle_backoff_max_ms=600_000, busy_loop_delay_ms=600_000

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from tests.support.until import until
 
 from tenure import OptionError, RunningJob, Settings, Tenure, Worker
 from tenure.operations.queue_options import QueueOptions
 from tenure.worker.pipeline import Pipeline
+from tests.support.until import until
 
 
 @pytest.fixture
@@ -34,9 +34,9 @@ def test_code_declares_options_and_slots(app: Tenure) -> None:
 
     worker = Worker(app)
     with worker:
-        lanes = {name: (lane.size, lane.prefetch) for name, lane in worker._slots.lanes.items()}
+        lines = {name: (line.size, line.prefetch) for name, line in worker.slots.lines.items()}
 
-    assert lanes == {"pdf": (2, 0), "default": (10, None)}
+    assert lines == {"pdf": (2, 0), "default": (10, None)}
     assert seen[0].terms.unfair == {"pdf"}
     assert app.queues.ageing == {"pdf": 60}
 

@@ -16,16 +16,16 @@ from uuid import uuid4
 import aio_pika
 import pytest
 from pydantic import SecretStr
-from tests.support.servers import Server, free_port
-from tests.support.until import until
-from tests.worker.test_wake import done, listening, woken
 
 from tenure import OptionError, RunningJob, Settings, State, Tenure, Worker
 from tenure.core.errors import UrlError
 from tenure.wakeups.due_jobs import WARN_EVERY_SECONDS
 from tenure.wakeups.rabbitmq import is_trigger
 from tenure.watch.storyteller import Storyteller
-from tenure.worker.wake_timer import FREE, SPACING_SECONDS
+from tenure.worker.claiming.wake_timer import FREE, SPACING_SECONDS
+from tests.support.servers import Server, free_port
+from tests.support.until import until
+from tests.worker.test_wake import done, listening, woken
 
 Apps = Callable[..., Tenure]
 

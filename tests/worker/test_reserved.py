@@ -10,11 +10,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.support.databases import Databases
-from tests.support.until import until
 
 from tenure import Limit, RunningJob, Settings, State, Tenure, Worker
 from tenure.core.filter import JobFilter
+from tests.support.databases import Databases
+from tests.support.until import until
 
 SLOTS, QUICK = 10, 500
 SLOW = JobFilter(kinds=("slow",), states=(State.RUNNING,))

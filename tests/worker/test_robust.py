@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 import pytest
 from pydantic import AfterValidator
-from tests.support.until import until
 
 from tenure import (
     NO_RETRY,
@@ -28,6 +27,7 @@ from tenure import (
 from tenure.stores.contract import LogLine
 from tenure.testing import run_until_idle
 from tenure.worker.settings import WorkerSettings
+from tests.support.until import until
 
 
 class Mute(Exception):

@@ -10,7 +10,7 @@ import pytest
 
 from tenure import NO_RETRY, RunningJob, State, Tenure
 from tenure.testing import run_until_idle
-from tenure.worker.running import slot_runner as serving
+from tenure.worker.running import slot_runner
 
 colour: ContextVar[str] = ContextVar("colour", default="none")
 
@@ -102,7 +102,7 @@ def test_a_handler_that_ends_on_being_timed_out_leaves_its_slot_to_others(app: T
 def test_the_loop_breathes_between_busy_handlers(
     app: Tenure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving, "SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(slot_runner, "SLICE_SECONDS", 0.0)
     breaths: list[int] = []
     ran: list[str] = []
 
@@ -116,6 +116,21 @@ def test_the_loop_breathes_between_busy_handlers(
 
     assert len(ran) == 20
     assert breaths[0] < 20
+
+
+def test_any_number_of_jobs_may_end_before_their_handlers_begin(app: Tenure) -> None:
+    @app.job("quick")
+    def quick(job: RunningJob) -> None: ...
+
+    @app.job("typed")
+    def typed(job: RunningJob, number: int) -> None: ...
+
+    app.enqueue_many([quick.new() for _ in range(300)])  # a quick queue claims ahead
+    wrong = app.new("typed", {"number": "x"})
+    app.enqueue_many([wrong] * 1_000)
+    run_until_idle(app)
+
+    assert app.insight.counts() == {State.SUCCEEDED: 300, State.FAILED: 1_000}
 
 
 def test_async_and_plain_handlers_share_a_queue(app: Tenure) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import pytest
-from tests.support.databases import Databases
-from tests.support.until import until
 
-from tenure import Job, RunningJob, Settings, Snooze, State, Tenure, Worker
+from tenure import Job, RunningJob, Settings, Snooze, State, StoreUnavailable, Tenure, Worker
 from tenure.jobs.options import Options
 from tenure.stores.contract import ClaimRequest
+from tests.support.databases import Databases
+from tests.support.until import until
 
 SUSPECTS = 5
 
@@ -59,6 +59,32 @@ def test_a_worker_holds_nothing_else_while_a_suspect_runs_alone(app: Tenure) -> 
         until(lambda: all(app.get(one).state is State.SUCCEEDED for one in ids))
 
     assert held == [[]] * SUSPECTS
+
+
+def test_a_suspect_whose_row_cannot_say_that_it_is_alone_goes_back(
+    app: Tenure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    refused: list[Any] = []
+    report = app.store.jobs.report
+
+    def refuse_once(reports: Any) -> Any:
+        if reports[0].alone and not refused:
+            refused.extend(reports)
+            raise StoreUnavailable("not now")
+        return report(reports)
+
+    @app.job("one")
+    def one(job: RunningJob) -> None:
+        ran.append(job.id)
+
+    [suspect] = suspects(app, "one", 1)
+    monkeypatch.setattr(app.store.jobs, "report", refuse_once)
+    with Worker(app):
+        until(lambda: app.get(suspect).state is State.SUCCEEDED)
+
+    assert len(refused) == 1
+    assert ran == [suspect]
 
 
 def test_what_ends_is_written_while_a_suspect_waits_for_its_turn(app: Tenure) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from tenure import OptionError, RunningJob, State, Tenure, Worker
 from tenure.core.timing.budget import Budget
-from tenure.worker.pipeline import STOP_GRACE
 from tenure.worker.settings import WorkerSettings
+from tenure.worker.shutdown import STOP_GRACE
 
 
 class Counting:

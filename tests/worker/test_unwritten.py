@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
+from tenure import NO_RETRY, RunningJob, Settings, State, Tenure, Worker
+from tenure.stores.sql.store import SqlStore
 from tests.stores.test_foreign_transaction import connected
 from tests.stores.test_trouble import MYSQL, POSTGRES, SQLITE, server_setting, strict_url
 from tests.support.until import until
-
-from tenure import NO_RETRY, RunningJob, Settings, State, Tenure, Worker
-from tenure.stores.sql.store import SqlStore
 
 __all__ = ["strict_url"]
 BIG = "x" * 500_000

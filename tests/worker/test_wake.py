@@ -11,12 +11,12 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.support.databases import ServerDatabases
-from tests.support.until import until
 
 from tenure import Fail, JobFilter, RunningJob, Settings, State, Tenure, Worker
 from tenure.stores.contract import Claim, ClaimRequest
-from tenure.worker.wake_timer import FREE, SPACING_SECONDS
+from tenure.worker.claiming.wake_timer import FREE, SPACING_SECONDS
+from tests.support.databases import ServerDatabases
+from tests.support.until import until
 
 PATIENCE = 20.0
 Looks = list[tuple[frozenset[str], int]]

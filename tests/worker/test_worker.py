@@ -7,10 +7,10 @@ import threading
 from typing import Any
 
 import pytest
-from tests.support.until import until
 
 from tenure import Delays, Job, JobRef, OptionError, RunningJob, Settings, State, Tenure, Worker
 from tenure.testing import run_until_idle
+from tests.support.until import until
 
 
 def quick(app: Tenure) -> Tenure:

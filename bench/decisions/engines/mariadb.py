@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pymysql
+
 from bench.decisions.engines.candidate import (
     BATCH,
     COLUMNS,

@@ -8,6 +8,7 @@ import uuid
 from typing import Any
 
 import psycopg
+
 from bench.decisions.engines.candidate import (
     BATCH,
     COLUMNS,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import psycopg
+
 from bench.decisions.engines.candidate import DONE, LEASE, TAKEN, now_us
 from bench.decisions.probes.explain import Bench
 from bench.decisions.probes.statements import (

@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 import psycopg
+
 from bench.decisions.engines.candidate import Variant
 from bench.decisions.engines.postgres import Postgres
 

@@ -18,6 +18,7 @@ from tenure.settings import Settings
 from tenure.stores.contract import Store
 
 if TYPE_CHECKING:
+    from tenure.jobs.hooks import Hooks
     from tenure.jobs.options import Options
     from tenure.jobs.reference import JobRef
     from tenure.jobs.registry import Registry
@@ -34,6 +35,7 @@ class App(Protocol):
     signals: Signals
     tracing: Tracing | None
     handlers: Registry
+    hooks: Hooks
 
     def policy(self, kind: str) -> RetryPolicy:
         """The retry policy of a kind."""

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from tenure.core.job import State
-from tenure.core.rules.settlement import Settled, Settlement
+from tenure.core.rules.settlement import SettledRun, Settlement
 from tenure.feature.metrics import Histogram
 from tenure.jobs.handler import Handler
 from tenure.watch.counting import Lately
@@ -35,7 +35,7 @@ class Runs:
 
     def settled(self, _: str, facts: Mapping[str, Any]) -> None:
         """Count a batch of settled runs."""
-        batch: Sequence[Settled] = facts["batch"]
+        batch: Sequence[SettledRun] = facts["batch"]
         times: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
         others = []
         for one in batch:
@@ -52,7 +52,7 @@ class Runs:
                 self._other(one)
         self.done.add(len(batch) - len(others))
 
-    def _other(self, one: Settled) -> None:
+    def _other(self, one: SettledRun) -> None:
         """Count a run that did not simply succeed."""
         job, settlement, seconds = one
         state = settlement.state

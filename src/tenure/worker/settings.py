@@ -63,7 +63,7 @@ class WorkerSettings(BaseSettings):
 
     @property
     def shard(self) -> Shard | None:
-        """Whose jobs are taken; everybody's where nothing is said."""
+        """The share of tenants whose jobs are taken; None for all."""
         if self.tick_shard_index is None or self.tick_shard_count is None:
             return None
         return Shard(self.tick_shard_index, self.tick_shard_count)

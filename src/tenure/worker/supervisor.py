@@ -1,7 +1,7 @@
-"""A parent that forks workers and replaces dead ones at once. It never touches the store.
+"""A parent that forks worker processes and replaces dead ones at once. It never uses the store.
 
 It forks before any thread exists and imports nothing of the app: each child does that for itself.
-Children die with the parent, however it dies.
+Children end with the parent, however it ends.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class Child:
 
     pid: int
     born: float
-    place: int = 0
+    number: int = 0
     told: int = 0
 
 
 class Supervisor:
-    """Keeps `processes` children alive until it is told to stop. Each has a place, from 0 on, which
-    whoever replaces it takes over.
+    """Keeps `processes` children alive until it is told to stop. They are numbered from 0 on; a
+    child that replaces another takes over its number.
     """
 
     def __init__(self, run_child: Callable[[int], int], processes: int) -> None:
@@ -45,7 +45,7 @@ class Supervisor:
         self._next_birth = 0.0
 
     def run(self) -> int:
-        """0 when every child ended well after a stop; 1 otherwise."""
+        """0 if every child ended well after a stop; 1 otherwise."""
         previous = {number: signal.signal(number, self._asked) for number in SIGNALS}
         worst = 0
         try:
@@ -59,29 +59,30 @@ class Supervisor:
         return worst
 
     def _fill(self) -> None:
-        """As many children as wanted; slower and slower while they die young."""
+        """Fork the children that are missing, more and more slowly while they die young."""
         while not self._stops and len(self._children) < self._processes:
             if time.monotonic() < self._next_birth:
                 return
-            taken = {child.place for child in self._children.values()}
-            child = self._fork(next(place for place in count() if place not in taken))
+            taken = {child.number for child in self._children.values()}
+            child = self._fork(next(number for number in count() if number not in taken))
             self._children[child.pid] = child
 
-    def _fork(self, place: int) -> Child:
+    def _fork(self, number: int) -> Child:
         parent = os.getpid()
-        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # none is lost on the way
+        # A signal between the fork and the handlers of the child would be lost: it waits.
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         pid = os.fork()
         if pid:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-            return Child(pid, time.monotonic(), place)
+            return Child(pid, time.monotonic(), number)
         code = 1
         try:
-            for number in SIGNALS:
-                signal.signal(number, signal.SIG_DFL)
+            for each in SIGNALS:
+                signal.signal(each, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-            os.setpgrp()  # Ctrl-C reaches the parent alone, which passes it on once
+            os.setpgrp()  # Ctrl-C then reaches the parent alone, which passes it on once
             die_with_parent(parent)
-            code = self._run_child(place)
+            code = self._run_child(number)
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 1
         except BaseException:
@@ -92,10 +93,10 @@ class Supervisor:
             os._exit(code)
 
     def _reap(self) -> int:
-        """Wait a moment for a death; answers the exit code that counts.
+        """Wait a moment for a child to end; returns the exit code that counts.
 
-        One that somebody killed is replaced at once; those that end by themselves soon after their
-        birth are given more and more time.
+        A child that was killed is replaced at once. For children that end by themselves soon after
+        their start, the pause before the next one grows.
         """
         pid, status = _wait_any(0.1)
         child = self._children.pop(pid, None)
@@ -103,7 +104,7 @@ class Supervisor:
             return 0
         code = os.waitstatus_to_exitcode(status)
         if self._stops:
-            well = (0, -signal.SIGTERM)  # the latter before it had begun to work
+            well = (0, -signal.SIGTERM)  # the latter if it had not begun to work
             return 0 if code in well else 1
         young = time.monotonic() - child.born < YOUNG_SECONDS and code != -signal.SIGKILL
         self._young_deaths = self._young_deaths + 1 if young else 0
@@ -113,11 +114,11 @@ class Supervisor:
         return 0
 
     def _asked(self, number: int, _: object) -> None:
-        """Only counts: a child may just be coming or going."""
+        """Only counts: a signal may come while a child is forked or reaped."""
         self._stops += 1
 
     def _pass_on(self) -> None:
-        """The first signal is passed on; so is the second, which makes the children hurry."""
+        """Pass on the first signal, and the second, which makes the children hurry; then kill."""
         for child in self._children.values():
             while child.told < self._stops:
                 child.told += 1
@@ -125,12 +126,12 @@ class Supervisor:
 
 
 def supervise(run_child: Callable[[int], int], processes: int) -> int:
-    """Run `run_child(place)` in so many processes; returns the exit code for the command."""
+    """Run `run_child(number)` in each of the processes; returns the exit code for the command."""
     return Supervisor(run_child, processes).run()
 
 
 def _wait_any(seconds: float) -> tuple[int, int]:
-    """A child that has ended, or (0, 0) after a while."""
+    """Process id and status of a child that has ended, or (0, 0) after this time."""
     deadline = time.monotonic() + seconds
     while True:
         try:

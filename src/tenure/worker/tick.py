@@ -13,7 +13,7 @@ from tenure.core.errors import OptionError
 from tenure.core.failure import Failure
 from tenure.core.timing.budget import Budget
 from tenure.feature import Runner
-from tenure.worker.pruning import in_daemon
+from tenure.worker.running.threads import in_daemon
 from tenure.worker.settings import WorkerSettings
 
 
@@ -29,14 +29,14 @@ class RunnerReport:
 
 @dataclass(slots=True)
 class TickReport:
-    """What a tick did. `skipped` runners found the budget spent."""
+    """What a tick did. For the `skipped` runners no time was left."""
 
     runners: list[RunnerReport] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
 
     @property
     def processed(self) -> int:
-        """By all runners together."""
+        """The sum of all runners."""
         return sum(runner.processed for runner in self.runners)
 
     @property
@@ -63,29 +63,29 @@ class TickReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A runner by name, and how it is run. One with `due_in` says when it wants to run again."""
+class TickStep:
+    """A runner by name, and how it is run. `due_in` returns when it wants to run again."""
 
     name: str
     run: Callable[[Budget], Awaitable[int]]
     due_in: Callable[[], float] | None = None
 
 
-def step_of(runner: Runner) -> Step:
-    """A feature's runner; a plain one works in a thread, a punctual one in one of its own."""
+def step_of(runner: Runner) -> TickStep:
+    """The step of a feature's runner. A plain one runs in a thread."""
     due_in = getattr(runner, "due_in", None)
 
     async def run(budget: Budget) -> int:
         if inspect.iscoroutinefunction(runner.run):
             return int(await runner.run(budget))
-        if due_in is not None:  # handlers may keep every thread of the pool
+        if due_in is not None:  # a thread of its own: handlers may keep the shared ones busy
             return int(await in_daemon(runner.run, budget))
         return int(await asyncio.to_thread(runner.run, budget))
 
-    return Step(runner.name, run, due_in)
+    return TickStep(runner.name, run, due_in)
 
 
-def choose(steps: Sequence[Step], names: Sequence[str]) -> list[Step]:
+def choose(steps: Sequence[TickStep], names: Sequence[str]) -> list[TickStep]:
     """The runners named by WORKER_TICK_RUNNERS in that order; every registered one by default."""
     if not names:
         return list(steps)
@@ -98,21 +98,21 @@ def choose(steps: Sequence[Step], names: Sequence[str]) -> list[Step]:
 
 
 def whole_budget(settings: WorkerSettings) -> Budget:
-    """Of one tick, from now on."""
+    """The budget of one tick that begins now."""
     return Budget(seconds=settings.tick_overall_max_ms / 1000)
 
 
 def patience(overall: Budget, settings: WorkerSettings) -> float:
-    """How long handlers that still run may finish when every runner has had its turn: for what is
-    left of the tick's time, and a short grace.
+    """How long handlers may finish after every runner has had its turn: for the rest of the tick's
+    time and a short grace.
     """
     return (overall.seconds_left or 0.0) + settings.tick_grace_ms / 1000
 
 
 async def tick(
-    steps: Sequence[Step], settings: WorkerSettings, overall: Budget | None = None
+    steps: Sequence[TickStep], settings: WorkerSettings, overall: Budget | None = None
 ) -> TickReport:
-    """Every step once. A runner that fails does not stop the next."""
+    """Run every step once. A runner that fails does not stop the next."""
     report = TickReport()
     overall = overall or whole_budget(settings)
     for step in steps:
@@ -126,8 +126,8 @@ async def tick(
     return report
 
 
-async def run_guarded(step: Step, budget: Budget) -> RunnerReport:
-    """One runner; what it raises becomes part of the report."""
+async def run_guarded(step: TickStep, budget: Budget) -> RunnerReport:
+    """Run one step; what it raises becomes part of the report."""
     begun = time.monotonic()
     try:
         processed = await step.run(budget)

@@ -11,7 +11,6 @@ import pytest
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse
-from tests.api.identity.server import serve
 
 from tenure import JobNotFound, Tenure
 from tenure.access import IdentitySettings
@@ -33,6 +32,7 @@ from tenure.core.refusals import (
     IdentityUnavailable,
     Unauthenticated,
 )
+from tests.api.identity.server import serve
 
 STATUS: dict[type[TenureError], int] = {
     Unauthenticated: 401,

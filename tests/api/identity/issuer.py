@@ -16,10 +16,10 @@ import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
-from tests.api.identity.server import serve
 
 from tenure.access import IdentitySettings
 from tenure.asgi.messages import Receive, Scope, Send
+from tests.api.identity.server import serve
 
 ISSUER = "https://login.example.org/acme/v2.0"
 AUDIENCE = "api://tenure"

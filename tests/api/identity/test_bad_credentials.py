@@ -12,6 +12,7 @@ import jwt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from tests.api.identity.conftest import Open
 from tests.api.identity.issuer import claims, private_key, serve_issuer
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.api.conftest import Serve, Served
 
 from tenure import Job, RunningJob, Tenure
 from tenure.access import login_link
+from tests.api.conftest import Serve, Served
 
 PUBLIC = {"/openapi.json", "/v1/health/live", "/v1/health/ready", "/login"}
 FREE_ON_LOOPBACK = {"/metrics"}

@@ -8,7 +8,6 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.api.identity.conftest import Open
 
 from tenure import OptionError, Tenure
 from tenure.access import IdentitySettings, Keys, Permission
@@ -16,6 +15,7 @@ from tenure.core.refusals import (
     ApiKeyNotFound,
 )
 from tenure.testing.clock import ManualClock
+from tests.api.identity.conftest import Open
 
 ROUTES = {"read": ("GET", "/read"), "write": ("POST", "/write"), "admin": ("POST", "/admin")}
 

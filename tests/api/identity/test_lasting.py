@@ -12,13 +12,13 @@ import httpx
 import pytest
 from fastapi import Request
 from fastapi.responses import StreamingResponse
-from tests.api.conftest import Serve
-from tests.api.identity.conftest import small_api
-from tests.api.identity.server import serve as serve_app
 
 from tenure import Tenure
 from tenure.access import IdentitySettings, Keys, Permission, login_link
 from tenure.api.kit.identity import Reader, while_known
+from tests.api.conftest import Serve
+from tests.api.identity.conftest import small_api
+from tests.api.identity.server import serve as serve_app
 
 PART = b"x" * 4_096
 

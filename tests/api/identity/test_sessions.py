@@ -7,13 +7,13 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.api.identity.conftest import Open
 
 from tenure import Tenure
 from tenure.access import IdentitySettings, Keys, Permission, login_link
 from tenure.access.caller import Caller, How
 from tenure.access.tickets import LOGIN_LINKS, SESSIONS, Tickets
 from tenure.testing.clock import ManualClock
+from tests.api.identity.conftest import Open
 
 ADA = Caller(
     name="session:ada", how=How.SESSION, tenant="acme", owner="ada",

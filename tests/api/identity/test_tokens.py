@@ -15,6 +15,11 @@ from typing import Any
 import httpx
 import jwt
 import pytest
+
+from tenure import Tenure
+from tenure.access import IdentitySettings, Keys, Permission
+from tenure.api.kit.identity import jwks
+from tenure.testing.clock import ManualClock
 from tests.api.identity.conftest import Open
 from tests.api.identity.issuer import (
     AUDIENCE,
@@ -28,11 +33,6 @@ from tests.api.identity.issuer import (
     token,
 )
 from tests.support.until import until
-
-from tenure import Tenure
-from tenure.access import IdentitySettings, Keys, Permission
-from tenure.api.kit.identity import jwks
-from tenure.testing.clock import ManualClock
 
 NOW = int(time.time())
 HOUR = 3_600

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.databases import Databases
 
 from tenure import RunningJob, Settings, Tenure, Worker
 from tenure.features.outbox import Event, Outbox
 from tenure.jobs.handler import Handler
 from tenure.testing.clock import ManualClock
+from tests.support.databases import Databases
 
 
 @dataclass

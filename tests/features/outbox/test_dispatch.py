@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.features.outbox.conftest import Make, Program
 
 from tenure import OptionError, RunningJob, State, Tenure, Worker
 from tenure.core.filter import JobFilter
@@ -13,6 +12,7 @@ from tenure.features.outbox import NO_HANDLER, Event, Outbox, Status, ViewFilter
 from tenure.features.outbox.dispatch import DISPATCH
 from tenure.testing.clock import ManualClock
 from tenure.worker.settings import WorkerSettings
+from tests.features.outbox.conftest import Make, Program
 
 SQLITE = pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
 CREATED = "invoice.created"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.api.conftest import Served, listening
 
 from tenure import Fail, RunningJob, Tenure, Worker
 from tenure.api import create_api
@@ -15,6 +14,7 @@ from tenure.feature import Level
 from tenure.features.outbox import Event, Outbox
 from tenure.watch.metrics import Metrics
 from tenure.watch.storyteller import Storyteller
+from tests.api.conftest import Served, listening
 
 
 @pytest.fixture

@@ -10,14 +10,14 @@ from typing import Any
 import psycopg
 import pytest
 from sqlalchemy.orm import Session
-from tests.features.outbox.conftest import Program
-from tests.stores.test_foreign_transaction import connect
-from tests.support.databases import engine_for
 
 from tenure import OptionError, RunningJob, Worker
 from tenure.core.errors import NeedsTransaction, SyncCallOnLoop
 from tenure.features.outbox import Inbox
 from tenure.testing.clock import ManualClock
+from tests.features.outbox.conftest import Program
+from tests.stores.test_foreign_transaction import connect
+from tests.support.databases import engine_for
 
 SQLITE = pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
 POSTGRES = pytest.mark.parametrize("dialect", ["postgres"], indirect=True)

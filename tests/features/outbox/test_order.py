@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.features.outbox.conftest import Make, Program
-from tests.support.databases import Databases
-from tests.support.until import until
 
 from tenure import Delays, RunningJob, Settings, State, Tenure, Worker
 from tenure.features.outbox import Event, Outbox, Status
+from tests.features.outbox.conftest import Make, Program
+from tests.support.databases import Databases
+from tests.support.until import until
 
 AGGREGATES, EVENTS, PRODUCERS = 6, 10, 4
 Order = dict[str, list[str]]

@@ -9,13 +9,13 @@ from typing import Any
 import psycopg
 import pytest
 from sqlalchemy.orm import Session
-from tests.features.outbox.conftest import Program
-from tests.stores.test_foreign_transaction import connect
-from tests.support.databases import engine_for
 
 from tenure import KeyConflict, OptionError, PayloadError, RunningJob
 from tenure.core.errors import EventConflict, OutsideTransaction, SyncCallOnLoop
 from tenure.features.outbox import Event, Status, ViewFilter
+from tests.features.outbox.conftest import Program
+from tests.stores.test_foreign_transaction import connect
+from tests.support.databases import engine_for
 
 SQLITE = pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
 POSTGRES = pytest.mark.parametrize("dialect", ["postgres"], indirect=True)

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.databases import Databases
-from tests.support.until import until
 
 from tenure import OptionError, RunningJob, Settings, Tenure, Worker
 from tenure.features.documents import Documents
 from tenure.features.outbox import Event, Outbox, OutboxSettings
-from tenure.worker.scope import scope_of, slots_of
+from tenure.worker.assignment import assignment_of, slots_of
 from tenure.worker.settings import WorkerSettings
+from tests.support.databases import Databases
+from tests.support.until import until
 
 
 @pytest.fixture
@@ -83,12 +83,12 @@ def test_slots_batches_and_leases_come_from_the_environment(
     outbox.on("created", subscriber="mailer")(nothing)
     outbox.on("created", subscriber="pdf", queue="pdf")(nothing)
 
-    alone = scope_of(app, WorkerSettings(tick_runners=("outbox",)))
+    alone = assignment_of(app, WorkerSettings(tick_runners=("outbox",)))
     assert (alone.lease_seconds, alone.renew_every) == (9.0, 1.0)
     slots = slots_of(app, alone, 10, None)
     assert slots.capacity == {"outbox.dispatch": 7, "outbox": 7, "pdf": 4}
     assert slots.room() == {"outbox.dispatch": 3, "outbox": 3, "pdf": 4}
-    assert scope_of(app, WorkerSettings()).lease_seconds == 60.0
+    assert assignment_of(app, WorkerSettings()).lease_seconds == 60.0
 
 
 def nothing(job: RunningJob, event: Event) -> None:

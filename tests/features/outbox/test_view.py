@@ -6,12 +6,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.features.outbox.conftest import Make, Program
 
 from tenure import Cancel, Fail, JobNotFound, NotFound, RunningJob, Skip, State
 from tenure.features.outbox import Event, OutboxEvent, OutboxSettings, Status, ViewFilter
 from tenure.features.outbox.view import STATUS, overall
 from tenure.testing.clock import ManualClock
+from tests.features.outbox.conftest import Make, Program
 
 CREATED = "invoice.created"
 SQLITE = pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fastapi import APIRouter
-from tests.features.sample.feature import Guestbook
 
 from tenure.api.kit import Engine, Reader, Shape, may
+from tests.features.sample.feature import Guestbook
 
 router = APIRouter(prefix="/api/guestbook", tags=["guestbook"])
 

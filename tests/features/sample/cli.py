@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import typer
-from tests.features.sample.feature import Guestbook
 
 from tenure.cli.kit import AsJson, Database, open_existing, show_json, show_table
+from tests.features.sample.feature import Guestbook
 
 guestbook = typer.Typer(help="See who signed.")
 

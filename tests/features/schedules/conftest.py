@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.databases import Databases
 
 from tenure import RunningJob, Settings, Tenure
 from tenure.core.filter import JobFilter
 from tenure.core.timing.budget import Budget
 from tenure.features.schedules import Schedules
 from tenure.testing.clock import ManualClock
+from tests.support.databases import Databases
 
 Make = Callable[..., Tenure]
 

@@ -9,8 +9,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.features.schedules.conftest import Make, nightly, run, slots
-from tests.features.schedules.dying import STEPS, Killed, dies_after
 
 from tenure import Tenure
 from tenure.core.filter import JobFilter
@@ -22,6 +20,8 @@ from tenure.stores.contract.parts import Record
 from tenure.testing.clock import ManualClock
 from tenure.testing.conformance.promise import promise
 from tenure.testing.conformance.steps import at_once
+from tests.features.schedules.conftest import Make, nightly, run, slots
+from tests.features.schedules.dying import STEPS, Killed, dies_after
 
 DAY = 86_400
 ALL = partial(nightly, catch_up="all")

@@ -9,13 +9,13 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 import pytest
-from tests.features.schedules.conftest import Make, run, slots
-from tests.features.schedules.dying import STEPS, Killed, dies_after, revive
 
 from tenure import RunningJob, Tenure
 from tenure.features.schedules import Schedules
 from tenure.testing.clock import ManualClock
 from tenure.testing.conformance.promise import promise
+from tests.features.schedules.conftest import Make, run, slots
+from tests.features.schedules.dying import STEPS, Killed, dies_after, revive
 
 BERLIN = ZoneInfo("Europe/Berlin")
 DAYS = 400

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from tests.features.schedules.conftest import Make, nightly, run
 
 from tenure import RunningJob, Tenure, Worker
 from tenure.features.schedules import Schedules
 from tenure.testing.clock import ManualClock
+from tests.features.schedules.conftest import Make, nightly, run
 
 MINUTE = 60
 HOUR = 3600

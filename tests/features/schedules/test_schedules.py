@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.features.schedules.conftest import Make, nightly, run, slots
 
 from tenure import ArgumentsError, OptionError, RunningJob, Tenure
 from tenure.core.errors import PayloadError, ScheduleNotFound
 from tenure.features.schedules import CatchUp, Schedules
 from tenure.testing.clock import ManualClock
+from tests.features.schedules.conftest import Make, nightly, run, slots
 
 HOUR = 3600
 DAY = 24 * HOUR

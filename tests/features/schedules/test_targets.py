@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.features.schedules.conftest import Make, run
 
 from tenure import NewJob, OptionError, Page, RunningJob, State, Tenure, Worker
 from tenure.core.filter import JobFilter
 from tenure.features.schedules import Schedules
 from tenure.testing.clock import ManualClock
+from tests.features.schedules.conftest import Make, run
 
 TENANTS = [f"t{number:03d}" for number in range(25)]
 

@@ -7,11 +7,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.features.transfer.shop import Shop
-from tests.support.databases import SqliteFiles
 
 from tenure.core.timing.clock import Clock
 from tenure.features.transfer import End, Options, Transfer, open_end
+from tests.features.transfer.shop import Shop
+from tests.support.databases import SqliteFiles
 
 OpenShop = Callable[..., Shop]
 MakeTransfer = Callable[..., Transfer]

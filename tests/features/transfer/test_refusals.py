@@ -5,9 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.features.transfer.conftest import MakeTransfer, OpenShop
-from tests.features.transfer.shop import Shop
-from tests.support.databases import migrate
 
 from tenure import Tenure
 from tenure.core.errors import TransferRefused, TransferStopped
@@ -16,6 +13,9 @@ from tenure.features.transfer.pages import pages
 from tenure.stores.contract.parts import Record
 from tenure.stores.sql.migrations import Migrations, load, parse
 from tenure.stores.sql.tables import known_tables
+from tests.features.transfer.conftest import MakeTransfer, OpenShop
+from tests.features.transfer.shop import Shop
+from tests.support.databases import migrate
 
 LATEST = load("tenure.stores.sqlite")[-1].version
 COLOUR = parse(

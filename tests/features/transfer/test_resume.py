@@ -9,14 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.features.transfer.conftest import MakeTransfer, OpenShop
-from tests.features.transfer.shop import Shop
-from tests.support.until import until
 
 from tenure import Tenure
 from tenure.core.errors import DatabaseClosed, TransferStopped
 from tenure.features.transfer import open_end
 from tenure.stores.sql.tables import known_tables
+from tests.features.transfer.conftest import MakeTransfer, OpenShop
+from tests.features.transfer.shop import Shop
+from tests.support.until import until
 
 MANY = 12_000
 

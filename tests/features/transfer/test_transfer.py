@@ -8,9 +8,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
-from tests.features.transfer.conftest import MakeTransfer, OpenShop
-from tests.features.transfer.shop import Shop
-from tests.support.databases import ServerDatabases, migrate
 
 from tenure import KeyConflict, State
 from tenure.core.errors import DatabaseClosed, TransferDiffers
@@ -22,6 +19,9 @@ from tenure.stores.sql import closed_database as closing
 from tenure.stores.sql.tables import known_tables
 from tenure.testing import run_until_idle
 from tenure.testing.clock import ManualClock
+from tests.features.transfer.conftest import MakeTransfer, OpenShop
+from tests.features.transfer.shop import Shop
+from tests.support.databases import ServerDatabases, migrate
 
 
 def test_the_shop_has_something_of_everything(stocked: Shop, source_url: str) -> None:

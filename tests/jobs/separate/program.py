@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.jobs.separate.handlers import jobs
-
 from tenure import Tenure
+from tests.jobs.separate.handlers import jobs
 
 app = Tenure("sqlite:///never-opened.db")
 app.include(jobs)

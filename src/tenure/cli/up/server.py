@@ -19,7 +19,8 @@ from tenure.cli.up.worker_processes import Crew
 from tenure.dashboard import install_page
 from tenure.feature.sentence import Sentence
 from tenure.worker import Worker
-from tenure.worker.worker import STOP_SIGNALS, run_loop
+from tenure.worker.event_loop import run_loop
+from tenure.worker.worker import STOP_SIGNALS
 
 LOOK_SECONDS = 0.05
 

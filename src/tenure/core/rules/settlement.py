@@ -50,7 +50,7 @@ class Settlement(NamedTuple):
     crash: bool = False
 
 
-class Settled(NamedTuple):
+class SettledRun(NamedTuple):
     """A settlement that was written, beside the job that it ends; `seconds` is how long it ran."""
 
     job: ClaimedJob

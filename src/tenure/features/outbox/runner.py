@@ -9,7 +9,7 @@ from tenure.features.outbox.subscriptions import Subscriptions
 
 
 class OutboxRunner:
-    """See `tenure.worker.scope.JobsRunner`. By itself it only writes down who subscribes."""
+    """See `tenure.worker.assignment.JobsRunner`. By itself it only writes down who subscribes."""
 
     name = "outbox"
 

@@ -1,4 +1,4 @@
-"""The other end of a process handler: runs it, sends its news, and does not outlive its worker."""
+"""The child of a process handler: runs it, sends its reports, and does not outlive the worker."""
 
 from __future__ import annotations
 
@@ -22,37 +22,38 @@ from tenure.jobs.declared_jobs import DeclaredHandler
 from tenure.jobs.handler import Handler
 from tenure.jobs.running_job import RunningJob, current_job
 from tenure.worker.processes.parent_death import die_with_parent
+from tenure.worker.running.middleware import await_inside, call_inside
 
 NEWS_SECONDS = 0.2
 
 
 class ChildJob(RunningJob):
-    """The job in the child: its news go over the pipe, a few times a second."""
+    """The job in the child: its reports go over the pipe, a few times a second."""
 
     def __init__(self, handler: Handler[Any], claimed: ClaimedJob, pipe: Connection) -> None:
         super().__init__(handler.app, claimed)
         self._pipe = pipe
         self._sending = threading.Lock()
 
-    def send(self, *word: Any) -> None:
-        """Handler and watcher speak over one pipe."""
+    def send(self, *message: Any) -> None:
+        """Send one message whole: the handler and the watching thread share the pipe."""
         with self._sending:
-            self._pipe.send(word)
+            self._pipe.send(message)
 
     def send_news(self) -> None:
-        """What is not sent when the handler settles goes with its settlement."""
+        """Send progress and log lines, if there are any."""
         news = self.take_news()
         if news is not None:
             self.send("news", news)
 
     def has_settled(self, settlement: Settlement, *, joined: bool) -> None:
-        """The worker hears of it at once: what follows needs no lease any more."""
+        """Tell the worker at once: what follows needs no lease any more."""
         super().has_settled(settlement, joined=joined)
         self.send("joined" if joined else "settled", settlement._replace(result=None))
 
 
 def run_child(pipe: Connection, name: tuple[str, str, str], claimed: ClaimedJob) -> None:
-    """In a session of its own, so that it can be killed with whatever it started."""
+    """Run a process handler, in a session of its own: so it is killed with all that it started."""
     os.setsid()
     die_with_parent()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -61,31 +62,36 @@ def run_child(pipe: Connection, name: tuple[str, str, str], claimed: ClaimedJob)
 
 
 def run_handler(pipe: Connection, handler: Handler[Any], claimed: ClaimedJob) -> None:
-    """Run it and send its ending; nothing is raised here."""
+    """Run it and send its ending; nothing is raised."""
     job = ChildJob(handler, claimed, pipe)
     threading.Thread(target=_watch, args=(pipe, job), daemon=True).start()
     current_job.set(job)
     try:
         arguments = handler.unpack(claimed.payload)
-        value = handler.function(job, **arguments)
-        if handler.on_loop:
-            value = asyncio.run(value)
+        value = _call(handler, job, arguments)
         if isinstance(value, Outcome):
             raise value
         text = encode(value, job.app.settings.payload_limit_bytes, "result")
-        word: tuple[Any, ...] = ("returned", json.loads(text))
+        message: tuple[Any, ...] = ("returned", json.loads(text))
     except Outcome as outcome:
-        outcome.__traceback__ = None
-        word = ("outcome", outcome)
+        outcome.__traceback__ = None  # a traceback cannot be sent
+        message = ("outcome", outcome)
     except BaseException as error:
-        word = ("raised", Failure.of(error), handler.options.retry.permanent(error))
+        message = ("raised", Failure.of(error), handler.options.retry.permanent(error))
     job.send_news()
-    job.send(*word)
+    job.send(*message)
+
+
+def _call(handler: Handler[Any], job: ChildJob, arguments: dict[str, Any]) -> Any:
+    """The handler in its middleware. Around a plain one, async middleware is in the worker."""
+    if handler.on_loop:
+        return asyncio.run(await_inside(job, arguments, handler))
+    return call_inside(job, arguments, handler)
 
 
 def _watch(pipe: Connection, job: ChildJob) -> None:
-    """Sends the news. The fork server lives as long as its children, so the kernel does not tell us
-    that the worker is gone; the pipe does: nothing ever comes from the other end but its end.
+    """Send reports, and end with the worker. The parent of this process is the fork server, so the
+    kernel does not tell us that the worker is gone. The pipe does: it only ever brings its end.
     """
     with suppress(OSError):
         while not pipe.poll(NEWS_SECONDS):

@@ -1,8 +1,8 @@
 """A process of its own for a job that may have killed a worker.
 
-The processes are forked from a clean copy of this one, made before it had threads or connections:
-handlers, settings and everything that was imported are there, whatever the handler looks like. A
-death in such a process convicts exactly one job and harms nobody else.
+The processes are forked from a clean copy of this one, made before it had threads or connections.
+Handlers, settings and imported modules are all there, so any kind of handler can run. If such a
+process dies, exactly one job is convicted and no other is harmed.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from tenure.worker.processes.child import run_handler
 from tenure.worker.processes.parent_death import adopt_orphans, die_with_parent
-from tenure.worker.processes.process_runs import death, hear, kill_group, traced
-from tenure.worker.running.run import DiedApart, NotApart, Run
+from tenure.worker.processes.process_runs import death, kill_group, listen, traced
+from tenure.worker.running.ending import IsolatedCrash, IsolationFailed
+from tenure.worker.running.run import Run
 from tenure.worker.running.threads import Threads
 
 if TYPE_CHECKING:
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
 
 GO = b"!"
 ASKED_TO_END = (signal.SIGTERM, signal.SIGINT)
-"""Somebody stops a whole group of processes: no fault of the job."""
+"""Signals that stop a whole group of processes: not the fault of the job."""
 
 
 class Isolation:
-    """The clean copy, from the worker's side. Any thread may ask it for a process."""
+    """The clean copy as the worker sees it. Any thread may ask it for a process."""
 
     def __init__(self, control: socket.socket, copy: int) -> None:
         self._control = control
@@ -42,7 +43,7 @@ class Isolation:
 
     @classmethod
     def prepare(cls, app: Tenure) -> Isolation | None:
-        """Fork the copy; None where other threads are at work, who would be missing in it."""
+        """Fork the copy; None if other threads are at work, because they would be missing in it."""
         if threading.active_count() > 1:
             return None
         ours, theirs = socket.socketpair()
@@ -55,7 +56,7 @@ class Isolation:
         return cls(ours, copy)
 
     def start(self) -> Connection:
-        """A new process, by its pipe. It is told the job first, and answers its group's id."""
+        """The pipe to a new process. Send it the job; it answers with the id of its group."""
         ours, theirs = Pipe()
         try:
             with self._lock:
@@ -69,22 +70,22 @@ class Isolation:
         return ours
 
     def close(self) -> None:
-        """Let the copy go. A program that goes on after its worker keeps nothing of it."""
+        """End the copy. A program that goes on after its worker must not keep a child of it."""
         self._control.close()
-        with suppress(ProcessLookupError, ChildProcessError):  # somebody else has waited for it
+        with suppress(ProcessLookupError, ChildProcessError):  # other code has waited for it
             os.kill(self._copy, signal.SIGKILL)
             os.waitpid(self._copy, 0)
 
 
 class SuspectRuns:
-    """Runs suspects, each in a process of its own."""
+    """Runs each suspect in a process of its own."""
 
     def __init__(self, isolation: Isolation, threads: Threads) -> None:
         self._isolation = isolation
         self._threads = threads
 
     def run(self, current: Run, arguments: dict[str, Any]) -> asyncio.Future[Any]:
-        """The handler's value, or what it raised. `arguments` are decoded again in the child."""
+        """Start it and return the future of its value. The child decodes the `arguments` itself."""
         stop = threading.Event()
         current.stop = stop.set
         return self._threads.submit(self._supervise, current, stop)
@@ -96,25 +97,25 @@ class SuspectRuns:
             group = int(pipe.recv())
         except (OSError, EOFError) as error:
             self._isolation.broken = True
-            raise NotApart(str(error)) from error
+            raise IsolationFailed(str(error)) from error
         try:
-            return hear(current, pipe, stop)
+            return listen(current, pipe, stop)
         except EOFError:
-            raise DiedApart("its process died") from None
+            raise IsolatedCrash("its process died") from None
         finally:
             kill_group(group)
             pipe.close()
 
 
 def _serve(control: socket.socket, app: Tenure, parent: int) -> NoReturn:
-    """In the copy: a process for each word, until the worker is gone."""
+    """In the copy: fork a process for each request, until the worker is gone."""
     try:
         die_with_parent(parent)
         adopt_orphans()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
-        gc.freeze()
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children
+        gc.freeze()  # a collection would touch, and so copy, every page that is shared
         while True:
             word, handles, _, _ = socket.recv_fds(control, 1, 1)
             if not word:
@@ -128,9 +129,9 @@ def _serve(control: socket.socket, app: Tenure, parent: int) -> NoReturn:
 
 
 def _watch_over(app: Tenure, pipe: Connection) -> NoReturn:
-    """The parent of the process that runs the job: it lives to tell how that one died."""
+    """The parent of the process that runs the job: it survives to tell how that one died."""
     try:
-        os.setpgrp()  # so that it can be killed with whatever it started
+        os.setpgrp()  # so that it can be killed with everything it started
         die_with_parent()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         claimed = pipe.recv()

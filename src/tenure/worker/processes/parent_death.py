@@ -1,4 +1,4 @@
-"""No process of ours outlives the one that started it."""
+"""Processes that end with the process that started them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def die_with_parent(parent: int | None = None) -> None:
-    """On Linux the kernel ends us with our parent; it may have died before we asked."""
+    """On Linux, have the kernel end this process with its parent.
+
+    The parent may have died before that call: `parent` tells.
+    """
     if sys.platform == "linux":
         import ctypes
 
@@ -21,8 +24,8 @@ def die_with_parent(parent: int | None = None) -> None:
 
 
 def adopt_orphans() -> None:
-    """On Linux what our descendants leave behind becomes our child: a worker that is process 1 of a
-    container waits for nobody.
+    """On Linux, become the parent of what our descendants leave behind. Otherwise process 1 would,
+    and in a container that is often the worker itself, which does not wait for them.
     """
     if sys.platform == "linux":
         import ctypes

@@ -1,7 +1,7 @@
-"""Processes for handlers that keep a core busy. One process per run, killed with its group.
+"""Processes for handlers that keep a core busy: one process per run, killed with its group.
 
-The child speaks over a pipe: news while it runs, the ending at last. A child that dies without a
-word is an error of the run, never of the worker.
+The child sends messages over a pipe: reports while it runs, then its ending. A child that dies
+without an ending is an error of the run, never of the worker.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from tenure.core.errors import StoreUnavailable, TenureError
 from tenure.core.failure import Failure
 from tenure.core.lease import ClaimedJob
 from tenure.worker.processes.child import run_child
-from tenure.worker.running.run import DiedApart, Run
+from tenure.worker.running.ending import IsolatedCrash
+from tenure.worker.running.run import Run
 from tenure.worker.running.threads import Threads
-from tenure.worker.settling.progress_reports import write_news
+from tenure.worker.settling.progress_reports import write_reports
 
 CHECK_SECONDS = 0.1
 
 
 class ProcessError(TenureError):
-    """What a child process reported, described over there."""
+    """An error in a child process, described there: the exception itself may not be sendable."""
 
     code = "process_error"
 
@@ -38,12 +39,14 @@ class ProcessError(TenureError):
 
     @property
     def retryable(self) -> bool:  # type: ignore[override]
-        """As the handler's policy said in the child."""
+        """As the handler's retry policy decided in the child."""
         return not self.permanent
 
 
-class Processes:
-    """Starts children from a clean fork server, so that threads here do no harm there."""
+class ProcessRuns:
+    """Starts children from a clean fork server: a fork of this process could inherit locks that
+    its threads hold, and wait for them for ever.
+    """
 
     def __init__(self, threads: Threads) -> None:
         self._threads = threads
@@ -51,24 +54,20 @@ class Processes:
         self._start_lock = threading.Lock()
 
     def run(self, current: Run, arguments: dict[str, Any]) -> asyncio.Future[Any]:
-        """The handler's value, or what it raised. `arguments` are decoded again in the child."""
+        """Start it and return the future of its value. The child decodes the `arguments` itself."""
         stop = threading.Event()
         current.stop = stop.set
         return self._threads.submit(self._supervise, current, stop)
-
-    def close(self) -> None:
-        """Let the watching threads go."""
-        self._threads.close()
 
     def _supervise(self, current: Run, stop: threading.Event) -> Any:
         ours, theirs = self._context.Pipe()
         name = current.handler.import_path
         child = self._context.Process(target=run_child, args=(theirs, name, traced(current)))
-        with self._start_lock:
+        with self._start_lock:  # multiprocessing does not allow starts from several threads at once
             child.start()
         theirs.close()
         try:
-            return hear(current, ours, stop)
+            return listen(current, ours, stop)
         except EOFError:
             child.join(5)
             raise ProcessError(death(child.exitcode), permanent=False) from None
@@ -78,32 +77,32 @@ class Processes:
             ours.close()
 
 
-def hear(current: Run, pipe: Connection, stop: threading.Event) -> Any:
-    """What a child says, to its last word: the handler's value, or what it raised."""
+def listen(current: Run, pipe: Connection, stop: threading.Event) -> Any:
+    """Read the child's messages to the last: the handler's value, or what it raised."""
     while True:
         if stop.is_set():
             raise asyncio.CancelledError
         if not pipe.poll(CHECK_SECONDS):
             continue
-        word, *facts = _next_word(pipe)
-        match word:
+        name, *facts = _next_message(pipe)
+        match name:
             case "news":
-                with suppress(StoreUnavailable):  # as it is with a heartbeat
-                    write_news(current.job.app.store.jobs, current.job.app.signals, facts)
+                with suppress(StoreUnavailable):  # reports may be lost, the run goes on
+                    write_reports(current.job.app.store.jobs, current.job.app.signals, facts)
             case "settled" | "joined":
-                current.job.has_settled(facts[0], joined=word == "joined")
+                current.job.has_settled(facts[0], joined=name == "joined")
             case "returned":
                 return facts[0]
             case "outcome":
                 raise facts[0]
             case "died":
-                raise DiedApart(facts[0].message, asked=facts[1])
+                raise IsolatedCrash(facts[0].message, asked=facts[1])
             case _:
                 raise ProcessError(facts[0], permanent=facts[1])
 
 
-def _next_word(pipe: Connection) -> Any:
-    """A child may die in the middle of a word."""
+def _next_message(pipe: Connection) -> Any:
+    """EOFError if the child has died, even in the middle of a message."""
     try:
         return pipe.recv()
     except EOFError:
@@ -113,7 +112,7 @@ def _next_word(pipe: Connection) -> Any:
 
 
 def traced(current: Run) -> ClaimedJob:
-    """What the child enqueues belongs to this run; its spans stay here."""
+    """With the trace of this run, so that what the child enqueues belongs to it."""
     claimed, tracing = current.claimed, current.job.app.tracing
     if tracing is None:
         return claimed
@@ -121,6 +120,7 @@ def traced(current: Run) -> ClaimedJob:
 
 
 def death(exitcode: int | None) -> Failure:
+    """How a child died, as history tells it."""
     how = (
         f"was killed by signal {-exitcode}"
         if exitcode and exitcode < 0
@@ -130,9 +130,9 @@ def death(exitcode: int | None) -> Failure:
 
 
 def kill_group(pid: int | None) -> None:
-    """The whole group: a handler may have started programs of its own."""
+    """Kill the whole group: a handler may have started programs of its own."""
     if pid is None:
         return
-    for kill in (os.killpg, os.kill):  # the second where it had not yet a group of its own
+    for kill in (os.killpg, os.kill):  # the second if it had no group of its own yet
         with suppress(ProcessLookupError, PermissionError):
             kill(pid, signal.SIGKILL)

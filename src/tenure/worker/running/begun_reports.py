@@ -1,6 +1,6 @@
-"""Tells the store which jobs have begun: those claimed ahead, and suspects that run alone.
+"""Tells the store which jobs have begun: jobs claimed ahead, and suspects that run alone.
 
-Most jobs need no such word: they were claimed for a free slot, or have ended before it is due.
+Most jobs need no such report: they are claimed for a free slot, or have ended before it is due.
 """
 
 from __future__ import annotations
@@ -17,21 +17,15 @@ from tenure.stores.contract import JobStore, Report
 from tenure.worker.running.run import Run
 
 InThread = Callable[..., Awaitable[Any]]
-Announced = Callable[[Run, bool], None]
 
 
-class Beginnings:
-    """`announced(run, refused)` is called on the loop when a suspect's row says that it is alone,
-    or could not be made to.
-    """
+class BegunReports:
+    """Reports that a handler has begun. `in_thread` calls the store from a thread."""
 
-    def __init__(
-        self, jobs: JobStore, signals: Signals, in_thread: InThread, announced: Announced
-    ) -> None:
+    def __init__(self, jobs: JobStore, signals: Signals, in_thread: InThread) -> None:
         self._jobs = jobs
         self._signals = signals
         self._in_thread = in_thread
-        self._announced = announced
         self._tasks: set[asyncio.Task[None]] = set()
 
     def tell(self, runs: list[Run]) -> None:
@@ -40,26 +34,24 @@ class Beginnings:
         began = [(run.claimed.lease, run.begun) for run in runs if run.begun is not None]
         self._start(self._tell([Report(lease=one, begun_ago=now - at) for one, at in began]))
 
-    def announce(self, run: Run) -> None:
-        """This suspect is about to begin, with nothing beside it."""
-        self._start(self._announce(run))
+    async def announce(self, run: Run) -> bool:
+        """Write that this suspect is about to begin alone; whether the store has taken it.
 
-    def _start(self, step: Coroutine[Any, Any, None]) -> None:
-        """A loop keeps no hold of its tasks; we do."""
-        task = asyncio.get_running_loop().create_task(step)
-        self._tasks.add(task)
+        The row must say so first: a worker that dies from then on convicts exactly this job.
+        """
+        report = Report(lease=run.claimed.lease, begun_ago=0.0, alone=True)
+        try:
+            return not await self._in_thread(self._jobs.report, [report])
+        except Exception as error:
+            self._signals.emit("worker.error", error=error, step="announce")
+            return False
+
+    def _start(self, report: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(report)
+        self._tasks.add(task)  # the loop itself holds its tasks only weakly
         task.add_done_callback(self._tasks.discard)
 
     async def _tell(self, reports: list[Report]) -> None:
-        """What is refused has ended meanwhile; what cannot be written, its end will tell."""
+        """A refused report belongs to a job that has ended; a lost one is made good by its end."""
         with suppress(StoreUnavailable):
             await self._in_thread(self._jobs.report, reports)
-
-    async def _announce(self, run: Run) -> None:
-        report = Report(lease=run.claimed.lease, begun_ago=0.0, alone=True)
-        try:
-            refused = bool(await self._in_thread(self._jobs.report, [report]))
-        except Exception as error:
-            self._signals.emit("worker.error", error=error, step="announce")
-            refused = True
-        self._announced(run, refused)

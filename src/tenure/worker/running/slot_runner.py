@@ -1,186 +1,174 @@
-"""Slots at work: jobs leave their queue's line for a free slot.
+"""Slots at work: runs leave their queue's line for a free slot.
 
-An async handler runs on the task of its slot, which takes the next job when it is done: handlers
-that never wait are run one after the other, a task for each would cost more than they do.
+An async handler runs on the task of its slot, which takes the next run when it is done. Handlers
+that never wait are run one after the other: a task for each would cost more than they do.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextvars import copy_context
 
-from tenure.core.outcome import Ending, Returned
+from tenure.core.outcome import Ending, Released, Returned
 from tenure.core.signals import Signals
-from tenure.jobs.handler_options import RunsIn
-from tenure.worker.running.begun_reports import Beginnings
-from tenure.worker.running.run import LOST, Place, Run
-from tenure.worker.running.slots import Lane, Slots
-from tenure.worker.running.timeouts import Rounds
+from tenure.worker.running.begun_reports import BegunReports
+from tenure.worker.running.ending import LOST
+from tenure.worker.running.lone_run import LoneRun
+from tenure.worker.running.run import Run
+from tenure.worker.running.slots import QueueLine, Slots
+from tenure.worker.running.starters import Starters
+from tenure.worker.running.timeouts import Timeouts
+from tenure.worker.settling.finish import Finisher
 
+# Two tasks at a time start on a line: the first may have done everything before a third is needed.
 COMING_AT_ONCE = 2
+# A slot lets the loop breathe this often, so that heartbeats and timers are not starved.
 SLICE_SECONDS = 0.0005
 
 
-class Serving:
-    """`ended(run, ending)` is called on the loop for every job that leaves its slot or its line.
-
-    While there is a job that must run `alone`, it begins when nothing else is at work and the store
-    knows of it, and nothing else begins before it has ended.
-    """
+class SlotRunner:
+    """Starts runs, frees their slots, and hands each ending to the finisher."""
 
     def __init__(
         self,
         slots: Slots,
         signals: Signals,
-        places: Mapping[RunsIn, Place],
-        beginnings: Beginnings,
-        ended: Callable[[Run, Ending | None], None],
-        written: Callable[[], bool],
+        starters: Starters,
+        begun: BegunReports,
+        finisher: Finisher,
+        written_out: Callable[[], Awaitable[None]],
     ) -> None:
         self._slots = slots
         self._signals = signals
-        self._places = places
-        self._ended = ended
-        self._written = written
+        self._starter_of = starters.starter_of
+        self._finisher = finisher
+        self._finish = finisher.finish
         self._loop = asyncio.get_running_loop()
         self._clean = copy_context()
-        self.working: set[Run] = set()
-        self._rounds = Rounds(
-            self.working,
-            slots.lanes,
-            give_back=lambda run: ended(run, Returned()),
-            begun=beginnings.tell,
+        self._working = slots.working
+        self._timeouts = Timeouts(slots, give_back=finisher.give_back, begun=begun.tell)
+        self._confirming: set[asyncio.Task[None]] = set()
+        self.lone = LoneRun(
+            slots,
+            begun,
+            written_out=written_out,
+            give_back=finisher.give_back,
+            start=self._go_on_everywhere,
         )
-        self._announce = beginnings.announce
-        self.alone: Run | None = None
-        self._announcing = self._announced = False
-        self.apart: Place | None = None
         self.stopping = False
 
-    def go_on(self, lane: Lane) -> None:
-        """Start what waits, as far as there are free slots."""
-        while (current := self._next(lane)) is not None:
-            place = self._place(current)
-            if place is None:
-                lane.waiting.appendleft(current)
-                self._call(lane)
-                return
-            self._enter(lane, current)
-            current.elsewhere(place, self._left_elsewhere)
-
-    def run_alone(self, current: Run) -> bool:
-        """Let it be the next to begin, when nothing else is at work; one at a time. What is in line
-        goes back: a death is not to find it here.
-        """
-        if self.alone is not None:
-            return False
-        self.alone = current
-        self._announcing = self._announced = False
-        current.waits_since = float("inf")
-        for lane in self._slots.lanes.values():
-            while lane.waiting:
-                self._ended(lane.waiting.popleft(), Returned())
-        self._slots.lanes[current.claimed.queue].waiting.append(current)
-        self._loop.call_soon(self.prepare_alone)  # after what came with it has gone back
-        return True
-
-    def announced(self) -> None:
-        """The store knows that it runs alone: a death from now on is its own doing."""
-        self._announced = True
-        self._go_on_everywhere()
-
-    def prepare_alone(self) -> None:
-        """Where nothing is at work and all endings are written, let the store know."""
-        if self.alone is not None and not self._announcing and not self.working and self._written():
-            self._announcing = True
-            self._announce(self.alone)
-
-    def leave(self, current: Run) -> None:
-        """The slot is free again."""
-        if current is self.alone:
-            self.alone = None
-            self._loop.call_soon(self._go_on_everywhere)
-        if current not in self.working:
+    def go_on(self, line: QueueLine) -> None:
+        """Start what waits in line, as far as there are free slots."""
+        if line.going_on:  # a run has ended as it was started: the loop below takes the next
             return
-        self.working.discard(current)
-        lane = self._slots.lanes[current.claimed.queue]
-        lane.busy -= 1
-        if current.begun is not None:
-            current.seconds = time.monotonic() - current.begun
-            lane.took(current.seconds)
-        if self.alone is not None:
-            self._loop.call_soon(self.prepare_alone)  # its own ending is still to be written
+        line.going_on = True
+        try:
+            while (run := self._next(line)) is not None:
+                start = self._starter_of(run)
+                if start is None:
+                    line.waiting.appendleft(run)
+                    self._call_slots(line)
+                    break
+                self._enter(line, run)
+                run.elsewhere(start, self._ended_elsewhere)
+        finally:
+            line.going_on = False
+
+    def abandon(self, run: Run) -> None:
+        """Give up on a handler that cannot be stopped: its job goes back to the queue."""
+        self._leave(run)
+        self._finish(run, Released())
 
     def _go_on_everywhere(self) -> None:
-        for lane in self._slots.lanes.values():
-            self.go_on(lane)
+        for line in self._slots.lines.values():
+            self.go_on(line)
 
-    def _place(self, current: Run) -> Place | None:
-        """Where it runs: a thread, a process, or None on a task of the loop."""
-        if self.apart is not None and current.suspect and current is not self.alone:
-            return self.apart
-        handler = current.handler
-        return None if handler.on_loop else self._places.get(handler.options.runs_in)
+    def _call_slots(self, line: QueueLine) -> None:
+        """Tasks for free slots, which start as soon as the loop turns."""
+        wanted = min(COMING_AT_ONCE, len(line.waiting), line.size - line.busy)
+        while line.coming < wanted:
+            line.coming += 1
+            # A fresh context: what one handler sets must not reach the next.
+            self._loop.create_task(self._serve(line), context=self._clean.copy())
 
-    def _call(self, lane: Lane) -> None:
-        """Slots to come as soon as the loop turns; the first may have done it all by then."""
-        wanted = min(COMING_AT_ONCE, len(lane.waiting), lane.size - lane.busy)
-        while lane.coming < wanted:
-            lane.coming += 1
-            self._loop.create_task(self._serve(lane), context=self._clean.copy())
-
-    async def _serve(self, lane: Lane) -> None:
-        """One slot: job after job, while its task is as good as new."""
-        lane.coming -= 1
+    async def _serve(self, line: QueueLine) -> None:
+        """One slot: run after run, until its task is not as good as new any more."""
+        line.coming -= 1
         task, since = asyncio.current_task(), time.monotonic()
         if task is None:
             raise AssertionError("a coroutine runs on a task")
-        while (current := self._next(lane)) is not None:
-            if self._place(current) is not None:
-                lane.waiting.appendleft(current)
+        while (run := self._next(line)) is not None:
+            if self._starter_of(run) is not None:
+                line.waiting.appendleft(run)
                 break
-            self._enter(lane, current)
-            if lane.waiting and not lane.coming:
-                self._call(lane)
-            self._ended(current, await current.here(task))
+            self._enter(line, run)
+            if line.waiting and not line.coming:
+                self._call_slots(line)
+            self._end(run, await run.here(task))
             if task.cancelling() or copy_context() != self._clean:
                 break
             if time.monotonic() - since > SLICE_SECONDS:
                 await asyncio.sleep(0)
                 since = time.monotonic()
-        self.go_on(lane)
+        self.go_on(line)
 
-    def _next(self, lane: Lane) -> Run | None:
-        """The next in line, where there is a slot; those told to stop meanwhile, or expired, never
-        begin.
+    def _next(self, line: QueueLine) -> Run | None:
+        """The next in line if there is a slot. Runs that were told to stop while they waited, or
+        expired, never begin.
         """
-        while lane.waiting and lane.busy < lane.size and not self.stopping:
-            current = lane.waiting[0]
-            may_begin = current.job.stop_reason is None and not current.expired
-            if may_begin and self.alone is not None and not self._its_turn(current):
+        while line.waiting and line.busy < line.size and not self.stopping:
+            run = line.waiting[0]
+            may_begin = run.job.stop_reason is None and not run.expired
+            if may_begin and self.lone.run is not None and not self.lone.may_begin(run):
                 return None
-            lane.waiting.popleft()
+            line.waiting.popleft()
             if may_begin:
-                return current
-            self._ended(current, None if current.job.stop_reason == LOST else Returned())
+                return run
+            self.lone.left(run)
+            self._finish(run, None if run.job.stop_reason == LOST else Returned())
         return None
 
-    def _its_turn(self, current: Run) -> bool:
-        """While there is one that must run alone."""
-        return current is self.alone and self._announced and not self.working
-
-    def _enter(self, lane: Lane, current: Run) -> None:
-        lane.busy += 1
-        self.working.add(current)
-        self._rounds.watch()
+    def _enter(self, line: QueueLine, run: Run) -> None:
+        line.busy += 1
+        self._working.add(run)
+        self._timeouts.watch()
         if self._signals.heard("job.started"):
-            claimed = current.claimed
+            claimed = run.claimed
             self._signals.emit(
                 "job.started", id=claimed.id, kind=claimed.kind, attempt=claimed.attempt
             )
 
-    def _left_elsewhere(self, current: Run, ending: Ending | None) -> None:
-        self._ended(current, ending)
-        self.go_on(self._slots.lanes[current.claimed.queue])
+    def _leave(self, run: Run) -> None:
+        """Free the slot."""
+        self._working.discard(run)
+        line = self._slots.lines[run.claimed.queue]
+        line.busy -= 1
+        if run.begun is not None:
+            run.seconds = time.monotonic() - run.begun
+            line.took(run.seconds)
+        if self.lone.run is not None:
+            self.lone.left(run)
+
+    def _end(self, run: Run, ending: Ending | None) -> None:
+        if run.ended:  # a thread that was abandoned has ended after all
+            return
+        if run.job.joined:
+            task = self._loop.create_task(self._end_joined(run, ending))
+            self._confirming.add(task)  # the loop itself holds its tasks only weakly
+            task.add_done_callback(self._confirming.discard)
+            return
+        self._leave(run)
+        self._finish(run, ending)
+
+    async def _end_joined(self, run: Run, ending: Ending | None) -> None:
+        """The slot is kept until we know how the user's transaction ended."""
+        ending = await self._finisher.confirm(run, ending)
+        if not run.ended:
+            self._leave(run)
+            self._finish(run, ending)
+
+    def _ended_elsewhere(self, run: Run, ending: Ending | None) -> None:
+        self._end(run, ending)
+        self.go_on(self._slots.lines[run.claimed.queue])

@@ -1,4 +1,4 @@
-"""How many jobs of each queue run here at a time, and how many may wait claimed for a slot."""
+"""How many jobs of each queue run at a time, and how many wait in line for a slot."""
 
 from __future__ import annotations
 
@@ -9,22 +9,27 @@ from tenure.core.errors import OptionError
 from tenure.worker.running.run import Run
 
 MOST_WAITING = 500
+# Claim ahead what the slots get through during one claim: then they never run dry.
 AHEAD_SECONDS = 0.02
+# A handler that takes longer than this is slow enough: nothing is claimed ahead for it.
 SLOWEST_SECONDS = 0.2
+# How fast the average follows: a slow run counts at once, quick ones only after many of them.
 RISING = 0.3
 FALLING = 0.05
 NO_BATCHES: Mapping[str, int | None] = {}
 
 
-class Lane:
-    """The slots of one queue, what waits for them, and how long its handlers take.
+class QueueLine:
+    """The slots of one queue, the runs that wait for them, and how long its handlers take.
 
-    `stuck` slots are kept by handlers that have run for a while. A `rated` queue claims nothing
-    ahead, because a rate holds for what begins; `prefetch` is what its options allow at most.
+    `stuck` slots are taken by handlers that have run for a while, `coming` ones by tasks that are
+    about to start. A `rated` queue claims nothing ahead, because a rate counts what begins;
+    `prefetch` is the most that its options allow.
     """
 
     __slots__ = (
-        "batch", "busy", "coming", "prefetch", "rated", "seconds", "size", "stuck", "waiting",
+        "batch", "busy", "coming", "going_on", "prefetch", "rated", "seconds", "size", "stuck",
+        "waiting",
     )  # fmt: skip
 
     def __init__(self, size: int, batch: int | None = None) -> None:
@@ -34,13 +39,14 @@ class Lane:
         self.rated = False
         self.busy = 0
         self.coming = 0
+        self.going_on = False
         self.stuck = 0
         self.waiting: deque[Run] = deque()
         self.seconds: float | None = None
 
     @property
     def ahead(self) -> int:
-        """How many jobs to have at hand: what the slots that move get through in 20 ms."""
+        """How many jobs to have at hand: what the slots that are not stuck do in 20 ms."""
         if self.seconds is None or self.rated or self.prefetch == 0:
             return 0
         moving = max(0, self.size - self.stuck)
@@ -49,18 +55,18 @@ class Lane:
 
     @property
     def free(self) -> int:
-        """Slots that nobody has and nobody waits for."""
+        """Slots that no run has and none waits for."""
         return self.size - self.busy - len(self.waiting)
 
     @property
     def room(self) -> int:
-        """How many more may be claimed; nothing until that is worth a claim."""
+        """How many more to claim; 0 until there are enough to be worth a claim."""
         ahead = self.ahead
         room = self.free + ahead
         return min(room, self.batch) if room > ahead // 2 else 0
 
     def take_late(self, since: float) -> list[Run]:
-        """Those that have waited since before that moment leave the line."""
+        """Remove and return the runs that have waited since before this moment."""
         late = [run for run in self.waiting if run.waits_since < since]
         if late:
             kept = [run for run in self.waiting if run.waits_since >= since]
@@ -69,8 +75,8 @@ class Lane:
         return late
 
     def took(self, seconds: float) -> None:
-        """A handler needed so long. A slow one is believed sooner than a quick one: where they
-        differ widely, little is claimed ahead.
+        """Count the time of one run. Slow runs weigh more than quick ones: if handlers differ
+        widely, little is claimed ahead.
         """
         seconds = min(seconds, SLOWEST_SECONDS)
         before = seconds if self.seconds is None else self.seconds
@@ -78,46 +84,52 @@ class Lane:
 
 
 class Slots:
-    """Slots per queue: ten jobs of a heavy queue never block another queue."""
+    """Slots per queue, so that ten jobs of a heavy queue never block another queue.
+
+    `working` holds the runs that have a slot.
+    """
 
     def __init__(
         self, capacity: Mapping[str, int], batches: Mapping[str, int | None] = NO_BATCHES
     ) -> None:
         if any(count < 1 for count in capacity.values()):
             raise OptionError("a queue needs at least one slot")
-        self.lanes = {queue: Lane(size, batches.get(queue)) for queue, size in capacity.items()}
+        self.lines = {
+            queue: QueueLine(size, batches.get(queue)) for queue, size in capacity.items()
+        }
+        self.working: set[Run] = set()
 
     @property
     def capacity(self) -> Mapping[str, int]:
-        """What there is in all."""
-        return {queue: lane.size for queue, lane in self.lanes.items()}
+        """Slots by queue."""
+        return {queue: line.size for queue, line in self.lines.items()}
 
     @property
     def total(self) -> int:
         """All slots of all queues."""
-        return sum(lane.size for lane in self.lanes.values())
+        return sum(line.size for line in self.lines.values())
 
     @property
     def waiting(self) -> bool:
-        """Something is in a line."""
-        return any(lane.waiting for lane in self.lanes.values())
+        """Whether any run waits for a slot."""
+        return any(line.waiting for line in self.lines.values())
 
     @property
     def starting(self) -> bool:
-        """Something is in a line that has free slots before it."""
-        return any(lane.waiting and lane.busy < lane.size for lane in self.lanes.values())
+        """Whether any run waits though its queue has a free slot."""
+        return any(line.waiting and line.busy < line.size for line in self.lines.values())
 
     def room(self, at_most: int | None = None) -> dict[str, int]:
-        """What to claim by queue, no more than `at_most` in all."""
-        left = self.total + MOST_WAITING * len(self.lanes) if at_most is None else at_most
+        """How many to claim from each queue, no more than `at_most` in all."""
+        left = self.total + MOST_WAITING * len(self.lines) if at_most is None else at_most
         found: dict[str, int] = {}
-        for queue, lane in self.lanes.items():
-            count = min(lane.room, left)
+        for queue, line in self.lines.items():
+            count = min(line.room, left)
             if count > 0:
                 found[queue] = count
                 left -= count
         return found
 
     def reserving(self, room: Mapping[str, int]) -> list[str]:
-        """The queues from which so many jobs are more than can begin at once."""
-        return [queue for queue, count in room.items() if count > self.lanes[queue].free]
+        """The queues with more jobs to claim than can begin at once."""
+        return [queue for queue, count in room.items() if count > self.lines[queue].free]

@@ -1,5 +1,5 @@
-"""Threads for plain handlers and for the store. Idle ones pull from one queue: nothing waits
-while one is free.
+"""Threads for plain handlers and for the store. Idle ones take work from one queue, so that nothing
+waits while a thread is free.
 
 They are daemons: a handler that never ends cannot keep the process from ending.
 """
@@ -30,7 +30,7 @@ class Threads:
     def submit(
         self, function: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> asyncio.Future[Any]:
-        """Run it in a thread, in the caller's context; the future is the running loop's."""
+        """Run it in a thread, in a copy of this context. The future belongs to the running loop."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
         context = contextvars.copy_context()
@@ -76,7 +76,7 @@ def _tell(loop: asyncio.AbstractEventLoop, what: Callable[..., None], *args: Any
     try:
         loop.call_soon_threadsafe(what, *args)
     except RuntimeError:
-        return  # the loop is closed: nobody waits for this any more
+        return  # the loop is closed: nothing waits for this any more
 
 
 def _finish(future: asyncio.Future[Any], value: Any) -> None:
@@ -92,3 +92,12 @@ def _fail(future: asyncio.Future[Any], error: BaseException) -> None:
         wrapped.__cause__ = error
         error = wrapped
     future.set_exception(error)
+
+
+async def in_daemon(function: Callable[..., Any], *args: Any) -> Any:
+    """Call it in a daemon thread of its own, which handlers cannot keep busy."""
+    threads = Threads(1, "tenure-runner")
+    try:
+        return await threads.submit(function, *args)
+    finally:
+        threads.close()

@@ -1,7 +1,7 @@
-"""Endings that could not be written: each is tried again by itself, after a pause that grows.
+"""Settlements that could not be written: each is tried again after a pause that grows.
 
-Somebody's open transaction has locked the row, or the database has trouble with it. Nothing else
-waits for them, and none is given up: a lease that is lost meanwhile makes the store refuse it.
+An open transaction has locked the row, or the database has trouble with it. Nothing else waits for
+them, and none is given up: if the lease is lost meanwhile, the store refuses the settlement.
 """
 
 from __future__ import annotations
@@ -13,20 +13,21 @@ from tenure.core.lease import Lease
 from tenure.core.rules.settlement import Settlement
 
 FIRST_PAUSE = 0.005
+# Each may cost a wait for a lock: a short batch keeps the others' turns from being late.
 AT_ONCE = 100
 
 
 @dataclass(slots=True)
 class Entry:
-    """When it is tried next, and how long after that."""
+    """A settlement, when it is tried next, and the last pause."""
 
     item: Settlement
     due: float
     pause: float
 
 
-class Aside:
-    """What was set aside, by lease. Moments are the event loop's."""
+class UnwrittenSettlements:
+    """What was set aside, by lease. Moments are those of the event loop's clock."""
 
     def __init__(self) -> None:
         self._entries: dict[Lease, Entry] = {}
@@ -42,12 +43,12 @@ class Aside:
             self._entries[item.lease] = Entry(item, now + pause, pause)
 
     def drop(self, items: Iterable[Settlement]) -> None:
-        """These are over."""
+        """These are written, or never will be."""
         for item in items:
             self._entries.pop(item.lease, None)
 
     def due(self, now: float) -> list[Settlement]:
-        """Those whose time has come, the longest overdue first, not too many at once."""
+        """Those to try now, the longest overdue first, not too many at once."""
         found = sorted((e for e in self._entries.values() if e.due <= now), key=lambda e: e.due)
         return [entry.item for entry in found[:AT_ONCE]]
 

@@ -1,4 +1,4 @@
-"""When a worker gets up: at once for the first wake-up, spaced under a flood of empty ones."""
+"""When a worker looks for jobs: at once after a wake-up, less often if wake-ups bring nothing."""
 
 from __future__ import annotations
 
@@ -9,17 +9,23 @@ from contextlib import suppress
 
 from tenure.wakeups.due_jobs import EVERY_QUEUE
 
+# Looks in vain before they are spaced: another worker may simply have been faster.
 FREE = 3
 SPACING_SECONDS = 0.04
+# After a look in vain, rest this many times as long as it took: at most 5 % of the time is lost.
 SHARE = 20
 LONGEST_SECONDS = 1.0
+# A job that is due later than this is left to polling: a timer for each would fill the memory.
+SOON_SECONDS = 60.0
+# The store's clock decides what is due. A look just before that moment would find nothing.
+DUE_MARGIN_SECONDS = 0.002
 
 
-class Alarm:
-    """Collects the wake-ups for one worker's queues and rings.
+class WakeTimer:
+    """Collects the wake-ups for one worker's queues and calls `ring`.
 
-    After a few looks in a row that brought nothing it rings only every 40 ms, or twenty times as
-    long as such a look takes, until one brings something.
+    After a few looks in a row that found nothing it rings only every 40 ms, or after twenty times
+    as long as such a look takes, until a look finds something.
     """
 
     def __init__(self, queues: Collection[str], ring: Callable[[], None]) -> None:
@@ -36,7 +42,7 @@ class Alarm:
         self.listening: set[object] = set()
 
     def heard(self, queues: Collection[str]) -> None:
-        """These may have got due jobs. Any thread may call it."""
+        """These queues may have due jobs. Any thread may call it."""
         ours = self._queues if EVERY_QUEUE in queues else self._queues.intersection(queues)
         if ours <= self._names:  # nothing of ours, or the look is still to come
             return
@@ -46,8 +52,13 @@ class Alarm:
             with suppress(RuntimeError):  # the loop has ended
                 self._loop.call_soon_threadsafe(self._note, ours)
 
+    def due_in(self, queue: str, seconds: float) -> None:
+        """A job of ours is due then: look for it without waiting for the next poll."""
+        if seconds < SOON_SECONDS:
+            self._loop.call_later(seconds + DUE_MARGIN_SECONDS, self.heard, (queue,))
+
     def take(self) -> frozenset[str]:
-        """Names to look for now. What comes after this call is for the next look."""
+        """The queues to look for now. What comes after this call is for the next look."""
         names, self._names = frozenset(self._names), set()
         self._asked = bool(names)
         if names:
@@ -57,7 +68,7 @@ class Alarm:
         return names
 
     def answered(self, found: bool) -> None:
-        """Whether the look after `take` brought anything."""
+        """Whether the look after `take` found anything."""
         if found:
             self._in_vain, self._deaf_until = 0, 0.0
             if self._names:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from tests.support.until import until
 
 from tenure import OptionError, RunningJob, State, Tenure, Worker
 from tenure.core.filter import JobFilter
@@ -14,6 +13,7 @@ from tenure.core.timing.budget import Budget
 from tenure.jobs.handler_options import QueueSlots
 from tenure.worker.running.slots import Slots
 from tenure.worker.settings import WorkerSettings
+from tests.support.until import until
 
 
 class Mails:

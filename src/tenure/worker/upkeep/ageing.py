@@ -1,16 +1,17 @@
-"""Lifts what has waited too long, in queues that say so: a few seconds apart in the whole fleet."""
+"""Raises the priority of jobs that have waited too long, in queues with the option `ageing`."""
 
 from __future__ import annotations
 
 from tenure.app import Tenure
 
 EVERY_SECONDS = 2.0
+# A bounded number of statements in a turn, so that one queue does not delay the next.
 PARTS = 10
 LOCK = "ageing:"
 
 
-class Lifter:
-    """One per worker. Where no queue of its app ages, a turn costs nothing."""
+class Ageing:
+    """One per worker. If no queue of its app ages, a turn costs nothing."""
 
     def __init__(self, app: Tenure, owner: str) -> None:
         self._app = app
@@ -18,15 +19,16 @@ class Lifter:
 
     @property
     def wanted(self) -> bool:
-        """Whether there is anything to do."""
+        """Whether any queue ages."""
         return bool(self._app.queues.ageing)
 
     def turn(self) -> int:
-        """How many jobs were lifted. The lock is kept until it runs out: that is the pace."""
+        """Lift jobs of all queues that age; returns how many."""
         return sum(self._lift(queue, age) for queue, age in self._app.queues.ageing.items())
 
     def _lift(self, queue: str, seconds: float) -> int:
         store = self._app.store
+        # The lock is never released: it runs out, and that sets the pace of the whole fleet.
         if store.locks.acquire(LOCK + queue, self._owner, EVERY_SECONDS * 0.9) is None:
             return 0
         total = 0

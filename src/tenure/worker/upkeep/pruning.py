@@ -1,8 +1,7 @@
-"""Removes finished jobs whose time is over, and frees ordering keys that have stopped: one pruner
-per fleet, never in the way of a claim.
+"""Removes finished jobs that need not be kept any longer, and frees stopped ordering keys.
 
-The place that a walk has reached is a record in the store, so that the next pruner, or the next
-`tenure tick`, goes on from there.
+One worker of a fleet prunes at a time, in small parts that never delay a claim. How far it got is
+a record in the store, so that the next pruner, or the next `tenure tick`, goes on from there.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from tenure.core.rules.retention import Purged, Rule, Walk, onward, resume, rule
 from tenure.core.timing.budget import Budget
 from tenure.stores.contract import Capability
 from tenure.stores.contract.parts import HeldLock, Record
-from tenure.worker.running.threads import Threads
 
 PRUNING = "pruning"
 NEEDED = frozenset({Capability.LOCKS, Capability.RECORDS})
 LEASE_SECONDS = 60.0
 SMALLEST_CHUNK = 10
+# A chunk is a transaction that claims may have to wait for: it should take between these.
 QUICK_SECONDS = 0.03
 SLOW_SECONDS = 0.1
 STOPPED_KEYS = "stopped keys"
@@ -33,7 +32,7 @@ HELD_PER_TURN = 20
 
 
 class Pruner:
-    """Holds the fleet's lock from its first turn until `release`. Lives in one thread at a time."""
+    """Holds the fleet's lock from its first turn until `release`. Used by one thread at a time."""
 
     def __init__(self, app: Tenure, owner: str, stopped: Callable[[], bool]) -> None:
         self._app = app
@@ -47,19 +46,19 @@ class Pruner:
         self.behind = False
 
     def once(self, budget: Budget) -> int:
-        """The runner of a tick."""
+        """One turn within a tick."""
         try:
             return self.turn(budget)
         finally:
             self.release()
 
     def turn(self, budget: Budget) -> int:
-        """Chunks until the budget is spent, nothing is due, or somebody else is the pruner."""
+        """Remove chunks until the budget is spent, nothing is due, or another worker prunes."""
         self.behind = False
         if not self._hold():
             return 0
         self._free_stopped_keys(budget)
-        if not self._rules:  # no job goes, but the keys whose window is over
+        if not self._rules:  # all jobs are kept, but keys expire
             self._purge(JobFilter(ids=()), self._app.store.now(), None, budget)
         removed = sum([self._follow(rule, budget) for rule in self._rules])
         self._app.features.prune(self._limit, lambda: self._must_end(budget))
@@ -68,13 +67,13 @@ class Pruner:
         return removed
 
     def release(self) -> None:
-        """Let another worker prune."""
+        """Give up the lock, so that another worker can prune."""
         held, self._held = self._held, None
         if held is not None:
             self._app.store.locks.release(held)
 
     def _free_stopped_keys(self, budget: Budget) -> None:
-        """A walk over what is held, once a minute in the whole fleet, and a bounded part of it."""
+        """Look through held jobs, a bounded part of them, once a minute in the whole fleet."""
         orders, now = self._app.store.orders, self._app.store.now()
         walk = self._recall(STOPPED_KEYS) or Walk(datetime.min.replace(tzinfo=UTC))
         if now - walk.begun < STOPPED_AGAIN:
@@ -93,7 +92,7 @@ class Pruner:
             self._app.signals.emit("orders.released", keys=released)
 
     def _follow(self, rule: Rule, budget: Budget) -> int:
-        """A rule's walk, from where it stands."""
+        """Follow a retention rule from where the last turn ended."""
         now = self._app.store.now()
         before, where = now - rule.keep, JobFilter(states=rule.states)
         known = self._recall(rule.name)
@@ -116,7 +115,7 @@ class Pruner:
     def _purge(
         self, where: JobFilter, before: datetime, after: str | None, budget: Budget
     ) -> Purged:
-        """One chunk: as large as may be, and smaller where that took long."""
+        """Remove one chunk. The next one is smaller if this one took long."""
         limit = min(self._limit, budget.items_left or self._limit)
         begun = time.monotonic()
         part = self._app.store.jobs.purge(where, before, limit, after)
@@ -126,7 +125,7 @@ class Pruner:
         return part
 
     def _hold(self) -> bool:
-        """Whether this is the fleet's pruner, for a while at least."""
+        """Whether this worker holds the fleet's lock; the store is asked only now and then."""
         store = self._app.store
         if time.monotonic() < self._sure_until and self._held is not None:
             return True
@@ -150,16 +149,7 @@ class Pruner:
 
 
 def fitting(limit: int, took: float, most: int) -> int:
-    """How large the next chunk may be after one of this size took so long."""
+    """The size of the next chunk, after one of size `limit` took this many seconds."""
     if took > SLOW_SECONDS:
         return max(min(SMALLEST_CHUNK, most), limit // 2)
     return min(most, limit * 2) if took < QUICK_SECONDS else limit
-
-
-async def in_daemon(function: Callable[..., Any], *args: Any) -> Any:
-    """In a thread that cannot keep the process from ending."""
-    threads = Threads(1, "tenure-runner")
-    try:
-        return await threads.submit(function, *args)
-    finally:
-        threads.close()

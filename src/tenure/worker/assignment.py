@@ -1,4 +1,4 @@
-"""What a worker works on: every kind of its app, or those of the runners that it was limited to."""
+"""What a worker is assigned: every kind of its app, or those of the runners it is limited to."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from tenure.worker.running.slots import Slots
 from tenure.worker.settings import WorkerSettings
 
 JOBS = "jobs"
+# A lease is trusted for less than its length: clocks and answers may be slow, and no other worker
+# may take the job while we still believe in it.
+TRUST = 0.9
 
 
 @runtime_checkable
 class JobsRunner(Protocol):
-    """A runner whose work is jobs: named in WORKER_TICK_RUNNERS it is the jobs runner, limited to
-    its kinds; elsewhere the jobs runner does that part, and `run` does whatever there is besides.
+    """A runner whose work is jobs. If WORKER_TICK_RUNNERS names it, it is the jobs runner limited
+    to its kinds. Otherwise the jobs runner does that part, and `run` does what is left.
     """
 
     name: str
@@ -30,7 +33,7 @@ class JobsRunner(Protocol):
 
     @property
     def kinds(self) -> Collection[str]:
-        """Its jobs."""
+        """The kinds of its jobs."""
         ...
 
     def run(self, budget: Budget) -> int:
@@ -39,8 +42,8 @@ class JobsRunner(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
-    """Kinds (None: all), whose, and for how long they are held and renewed."""
+class Assignment:
+    """The kinds (None: all) and the shard of tenants, and how long their leases last."""
 
     kinds: Collection[str] | None
     lease_seconds: float
@@ -51,18 +54,22 @@ class Scope:
         """Whether jobs of this kind are taken."""
         return self.kinds is None or kind in self.kinds
 
+    def trusted_until(self, asked_at: float) -> float:
+        """How long to trust a lease that was asked for at this moment (monotonic)."""
+        return asked_at + self.lease_seconds * TRUST
 
-def named(app: Tenure, settings: WorkerSettings) -> list[JobsRunner]:
-    """The runners of jobs that WORKER_TICK_RUNNERS asks for."""
+
+def named_runners(app: Tenure, settings: WorkerSettings) -> list[JobsRunner]:
+    """The runners of jobs that WORKER_TICK_RUNNERS names."""
     wanted = settings.tick_runners
     return [one for one in app.runners if isinstance(one, JobsRunner) and one.name in wanted]
 
 
-def scope_of(app: Tenure, settings: WorkerSettings) -> Scope:
-    """Runners of jobs that are named, and `jobs` is not: their kinds alone, on their leases."""
-    alone = [] if JOBS in settings.tick_runners else named(app, settings)
+def assignment_of(app: Tenure, settings: WorkerSettings) -> Assignment:
+    """Everything; or, if runners of jobs are named and `jobs` is not, their kinds and leases."""
+    alone = [] if JOBS in settings.tick_runners else named_runners(app, settings)
     if not alone:
-        return Scope(
+        return Assignment(
             kinds=None,
             lease_seconds=app.settings.lease_seconds,
             renew_every=app.settings.renew_every,
@@ -70,7 +77,7 @@ def scope_of(app: Tenure, settings: WorkerSettings) -> Scope:
         )
     lease = min(one.lease_seconds for one in alone)
     renew = min(one.renew_seconds for one in alone)
-    return Scope(
+    return Assignment(
         kinds=tuple(kind for one in alone for kind in one.kinds),
         lease_seconds=lease,
         renew_every=min(renew, lease / 3),
@@ -79,10 +86,10 @@ def scope_of(app: Tenure, settings: WorkerSettings) -> Scope:
 
 
 def slots_of(
-    app: Tenure, scope: Scope, concurrency: int, queues: Mapping[str, int] | None
+    app: Tenure, assignment: Assignment, concurrency: int, queues: Mapping[str, int] | None
 ) -> Slots:
-    """Slots for every queue of the handlers in scope; given ones only, where some are given."""
-    handlers = [handler for handler in app.handlers if scope.has(handler.kind)]
+    """Slots for every queue of the assigned handlers; only for `queues` if some are given."""
+    handlers = [handler for handler in app.handlers if assignment.has(handler.kind)]
     if not handlers:
         raise OptionError("the app has no handlers; register some with @app.job before working")
     batches = {queue: said.batch for queue, said in app.handlers.slots.items()}
@@ -96,6 +103,6 @@ def _queues(handlers: Collection[Handler[Any]]) -> Collection[str]:
 
 
 def _size(app: Tenure, queue: str, concurrency: int) -> int:
-    """What the operator says, else the feature whose queue it is, else as many as of any queue."""
+    """The operator's setting, else that of the feature, else the worker's concurrency."""
     said = app.handlers.slots.get(queue, QueueSlots(concurrency))
     return app.settings.queue_slots.get(queue, said.slots)

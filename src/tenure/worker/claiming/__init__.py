@@ -1,0 +1,1 @@
+"""Asking the store for jobs, and taking in what it hands out."""
