@@ -91,8 +91,8 @@ def test_a_job_that_no_live_worker_takes_is_remarked_upon(shop: Shop) -> None:
 
     assert told == [
         "",
-        "no live worker takes 'hang' from the queue 'default', but from: long\n",
-        "no live worker knows the kind 'hnag'; tenure workers lists what they know\n",
+        "warning: no live worker takes 'hang' from queue 'default'; they serve: long\n",
+        "warning: no live worker knows the kind 'hnag'; the job waits until one does\n",
     ]
 
 

@@ -161,7 +161,7 @@ def test_log_lines_are_printed_all_or_page_by_page(shop: Shop) -> None:
     for said in (everything, followed):
         found = [line for line in said.stdout.splitlines() if "  line " in line]
         assert [line.rpartition(" ")[2] for line in found] == [str(n) for n in range(1_201)]
-    assert everything.stderr == "" and some.stderr.startswith("more: --cursor ")
+    assert everything.stderr == "" and some.stderr.startswith("more lines: --cursor ")
     assert some.stdout.count("\n") == 1_200
     messages = [one["message"] for one in first["lines"]]
     messages += [json.loads(line)["message"] for line in rest.stdout.splitlines()]

@@ -18,7 +18,7 @@ def test_options_are_set_shown_and_reset(shop: Shop) -> None:
     shop.call("queues", "set", "pdf", "--ageing", "off", "--prefetch", "auto")
     [queue] = shop.read("queues")
     assert queue["options"] == {"fair": False, "ageing": None, "prefetch": None}
-    assert shop.call("queues", "set", "pdf", "--fair").stdout == "queue pdf: as usual\n"
+    assert shop.call("queues", "set", "pdf", "--fair").stdout == "queue pdf: default options\n"
 
     assert shop.read("queues", "reset", "pdf") == {"name": "pdf", "options": {}}
     assert shop.read("queues") == []

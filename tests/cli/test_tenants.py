@@ -8,8 +8,8 @@ from tests.cli.conftest import Shop
 
 
 def test_weights_are_set_shown_and_forgotten(shop: Shop) -> None:
-    assert "weighs 1" in shop.call("tenants").stdout
-    assert shop.call("tenants", "weigh", "acme", "3").stdout == "tenant acme weighs 3\n"
+    assert "weight 1" in shop.call("tenants").stdout
+    assert shop.call("tenants", "weigh", "acme", "3").stdout == "tenant acme has weight 3\n"
     shown = shop.call("tenants", "list", "--json").stdout
     assert json.loads(shown) == [{"tenant": "acme", "weight": 3.0, "cap": None}]
     assert "acme" in shop.call("tenants").stdout
@@ -51,8 +51,8 @@ def test_limits_are_set_shown_and_forgotten(shop: Shop) -> None:
         ("add", True, None),
     ]
     assert "each key" in shop.call("limits", "list").stdout
-    assert shop.call("limits", "forget", "add").stdout == "add: forgotten\n"
-    assert shop.call("limits", "forget", "add").stdout == "add: nothing was set\n"
+    assert shop.call("limits", "forget", "add").stdout == "add: limit removed\n"
+    assert shop.call("limits", "forget", "add").stdout == "add: no limit was set\n"
 
 
 def test_a_rate_of_nothing_is_refused(shop: Shop) -> None:

@@ -1,1 +1,1 @@
-"""What commands share: options, output, errors."""
+"""Shared by all commands: options, output, errors."""

@@ -1,4 +1,4 @@
-"""Jobs as JSON objects, a line each: in chunks, each chunk whole or not at all."""
+"""Enqueue jobs from JSON Lines, in chunks. Each chunk is one transaction."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ Numbered = tuple[int, NewJob]
 
 
 class LineError(InputError):
-    """A line of the input is wrong; nothing of its chunk was written."""
+    """A line of the input is wrong; its chunk was not written."""
 
     code = "bad_line"
 
     def __init__(self, where: str, error: InputError, written: int) -> None:
-        before = f"{written:,} earlier ones are" if written else "nothing is"
-        super().__init__(f"{where}: {error} ({before} written)")
+        before = f"{written:,} earlier jobs were written" if written else "nothing was written"
+        super().__init__(f"{where}: {error} ({before})")
 
 
 @contextmanager
 def open_lines(name: str) -> Iterator[BinaryIO]:
-    """A file, or stdin for `-`."""
+    """Open a file, or stdin for `-`."""
     if name == "-":
         yield sys.stdin.buffer
         return
@@ -49,7 +49,7 @@ def open_lines(name: str) -> Iterator[BinaryIO]:
 
 
 def enqueue_lines(engine: Tenure, lines: Iterable[bytes], *, checked: bool) -> None:
-    """Prints the answers of a chunk after its commit."""
+    """Enqueue all lines. The ids of a chunk are printed after its commit."""
     written = 0
     source = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     while chunk := list(islice(source, CHUNK)):
@@ -63,13 +63,13 @@ def enqueue_lines(engine: Tenure, lines: Iterable[bytes], *, checked: bool) -> N
 
 
 def fields(engine: Tenure, given: dict[str, Any], *, checked: bool) -> NewJob:
-    """An object's fields as a job to add; what is null was not given."""
+    """The job that an object describes. A null counts as not given."""
     options = {name: value for name, value in given.items() if value is not None}
     kind, payload = options.pop("kind", None), options.pop("payload", {})
     if kind is None:
         raise OptionError('"kind" is missing')
     for name in sorted(PLACING & options.keys()):
-        raise OptionError(f'"{name}" is for code that has a transaction of its own; leave it out')
+        raise OptionError(f'"{name}" works only in code that has a transaction; remove it')
     for name in TIMES:
         if isinstance(options.get(name), str):
             options[name] = iso_time(name, options[name])
@@ -82,14 +82,14 @@ def _job(engine: Tenure, number: int, line: bytes, checked: bool, written: int) 
     try:
         value = parse_json(line, "line")
         if not isinstance(value, dict):
-            raise OptionError(f"it is {type(value).__name__}, not an object")
+            raise OptionError(f"expected an object, got {type(value).__name__}")
         return fields(engine, value, checked=checked)
     except InputError as error:
         raise LineError(f"line {number}", error, written) from error
 
 
 def _conflicting(jobs: list[Numbered], error: KeyConflict) -> str:
-    """The lines with that key."""
+    """Name the lines that use the conflicting key."""
     found = [
         str(number)
         for number, job in jobs
