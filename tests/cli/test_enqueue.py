@@ -120,11 +120,11 @@ def test_lines_become_jobs_and_each_is_answered(shop: Shop) -> None:
     ("line", "problem"),
     [
         ("{", "not JSON"),
-        ("[]", "not an object"),
+        ("[]", "expected an object"),
         ("{}", '"kind" is missing'),
         ('{"kind": "add", "colour": 1}', "unknown option 'colour'"),
-        ('{"kind": "add", "notify": "transaction"}', '"notify" is for code that has a transaction'),
-        ('{"kind": "add", "tx": 1}', '"tx" is for code that has a transaction'),
+        ('{"kind": "add", "notify": "transaction"}', '"notify" works only in code that has a transaction'),
+        ('{"kind": "add", "tx": 1}', '"tx" works only in code that has a transaction'),
         ('{"kind": "add", "run_at": "2040-01-01"}', "has no time zone"),
         ('{"kind": "add", "priority": "1"}', "whole number"),
         ('{"kind": "add", "payload": {"x": "\\ud800"}}', "lone surrogate"),
@@ -154,6 +154,6 @@ def test_chunks_before_a_bad_line_are_kept_and_answered(shop: Shop) -> None:
 
     assert result.exit_code == 2
     assert "line 1501" in result.stderr
-    assert "1,000 earlier ones are written" in result.stderr
+    assert "1,000 earlier jobs were written" in result.stderr
     assert len(result.stdout.splitlines()) == 1_000
     assert shop.engine.insight.counts() == {State.QUEUED: 1_000}

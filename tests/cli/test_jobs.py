@@ -206,7 +206,7 @@ def test_a_command_that_only_looks_or_operates_makes_no_database(
     result = empty_shop.call(*words.split())
 
     assert result.exit_code == 3
-    assert "there is no SQLite file" in result.stderr
+    assert "no SQLite file at" in result.stderr
     assert "[no_database_file]" in result.stderr
     made = {path.name for path in set(empty_shop.folder.iterdir()) - before}
     assert made <= {"__pycache__"}

@@ -36,8 +36,8 @@ def test_every_change_has_an_audit_line(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ([], "give --fair, --no-fair, --ageing or --prefetch"),
-        (["--ageing", "soon"], "neither a number nor 'off'"),
+        ([], "give at least one of --fair"),
+        (["--ageing", "soon"], "ageing must be a number or 'off'"),
         (["--ageing", "0"], "above 0 and up to 30 days"),
         (["--prefetch", "-1"], "from 0 (off) to 10,000"),
         (["--prefetch", "1.5"], "whole number"),

@@ -41,7 +41,7 @@ def test_a_cap_of_nothing_is_refused(shop: Shop) -> None:
 
 
 def test_limits_are_set_shown_and_forgotten(shop: Shop) -> None:
-    assert "no kind is limited" in shop.call("limits").stdout
+    assert "no limits are set" in shop.call("limits").stdout
     said = shop.call("limits", "set", "add", "--running", "3", "--rate", "50", "--per", "60").stdout
     assert said == "add: 3 at a time, 50 starts in 60 s (1 at once)\n"
     shop.call("limits", "set", "add", "--rate", "20", "--each-key")

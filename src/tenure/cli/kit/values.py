@@ -57,7 +57,7 @@ def parse_json(text: str | bytes, what: str) -> Any:
     except RecursionError:
         raise PayloadError(f"the {what} is nested too deeply") from None
     except ValueError as error:
-        raise PayloadError(f"the {what} is not valid JSON: {error}") from None
+        raise PayloadError(f"the {what} is not JSON: {error}") from None
 
 
 def slots(texts: list[str], default: int) -> dict[str, int] | None:
