@@ -123,7 +123,10 @@ def test_lines_become_jobs_and_each_is_answered(shop: Shop) -> None:
         ("[]", "expected an object"),
         ("{}", '"kind" is missing'),
         ('{"kind": "add", "colour": 1}', "unknown option 'colour'"),
-        ('{"kind": "add", "notify": "transaction"}', '"notify" works only in code that has a transaction'),
+        (
+            '{"kind": "add", "notify": "transaction"}',
+            '"notify" works only in code that has a transaction',
+        ),
         ('{"kind": "add", "tx": 1}', '"tx" works only in code that has a transaction'),
         ('{"kind": "add", "run_at": "2040-01-01"}', "has no time zone"),
         ('{"kind": "add", "priority": "1"}', "whole number"),

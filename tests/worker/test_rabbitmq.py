@@ -189,7 +189,7 @@ def test_the_flags_of_the_broker_are_checked() -> None:
     for flags in ({"queue_enabled": True}, {"health_require_queue": True}):
         with pytest.raises(ValueError, match="TENURE_RABBITMQ_URL is not"):
             Settings(**flags)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="needs BPC_QUEUE_ENABLED"):
+    with pytest.raises(ValueError, match="BPC_QUEUE_ENABLED is false"):
         Settings(queue_enabled=False, health_require_queue=True)
     url = SecretStr("amqp://localhost/")
     assert Settings(rabbitmq_url=url, queue_enabled=False).broker is None

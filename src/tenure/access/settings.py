@@ -104,7 +104,7 @@ class IdentitySettings(BaseSettings):
             )
         if outside := set(self.jwt_site_tenants) - set(self.jwt_tenants):
             raise ValueError(
-                f"{sorted(outside)[0]!r} is in TENURE_JWT_SITE_TENANTS but not in TENURE_JWT_TENANTS"
+                f"TENURE_JWT_SITE_TENANTS has {sorted(outside)[0]!r}, TENURE_JWT_TENANTS has not"
             )
 
     @property
