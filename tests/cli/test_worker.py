@@ -74,7 +74,7 @@ def test_a_quiet_worker_says_nothing_and_is_listed(shop: Shop) -> None:
         ("nowhere:app", "no module 'nowhere'"),
         ("shop", "must be MODULE:OBJECT"),
         ("shop:missing", "its apps: app, other"),
-        ("shop:not_an_app", "is of type int, not a Tenure app"),
+        ("shop:not_an_app", "is not a Tenure app but of type int"),
         ("broken:app", "ZeroDivisionError"),
     ],
 )

@@ -269,9 +269,7 @@ class ScheduleNotFound(TenureError):
     code = "schedule_not_found"
 
     def __init__(self, name: str) -> None:
-        super().__init__(
-            f"there is no schedule {name!r}; it is created when a worker of its app starts"
-        )
+        super().__init__(f"there is no schedule {name!r}; a worker of its app creates it")
 
 
 class LeaseLost(TenureError):
@@ -280,9 +278,7 @@ class LeaseLost(TenureError):
     code = "lease_lost"
 
     def __init__(self, job_id: str, fence: int) -> None:
-        super().__init__(
-            f"the lease on job {job_id} (fence {fence}) has ended; nothing was written"
-        )
+        super().__init__(f"the lease on job {job_id}, fence {fence}, ended; nothing was written")
         self.job_id = job_id
         self.fence = fence
 
@@ -307,9 +303,7 @@ class VersionConflict(TenureError):
     retryable = True
 
     def __init__(self, collection: str, name: str) -> None:
-        super().__init__(
-            f"{collection}/{name} was changed after it was read; read it again and retry"
-        )
+        super().__init__(f"{collection}/{name} was changed after it was read; read it again")
 
 
 class TransferRefused(TenureError):

@@ -35,7 +35,7 @@ def load_app(name: str, database: str | None) -> Tenure:
         os.environ[VARIABLE] = database
     found = _attribute(_module(module_name), name, path)
     if not isinstance(found, Tenure):
-        raise AppError(f"{name} is a {type(found).__name__}, not a Tenure app")
+        raise AppError(f"{name} is not a Tenure app but of type {type(found).__name__}")
     if database is not None and _place(database) != _place(found.url):
         raise AppError(
             f"{name} names a database of its own, which differs from --database; "

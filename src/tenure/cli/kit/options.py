@@ -51,9 +51,9 @@ Queues = Annotated[
     list[str] | None,
     typer.Option("--queue", metavar="NAME", help="Filter by queue. May be repeated."),
 ]
-Tenant = Annotated[str | None, typer.Option("--tenant", metavar="NAME", help="Tenant.")]
+Tenant = Annotated[str | None, typer.Option("--tenant", metavar="NAME", help="Tenant of the jobs.")]
 Owner = Annotated[
-    str | None, typer.Option("--owner", metavar="NAME", help="Owner: the user the job belongs to.")
+    str | None, typer.Option("--owner", metavar="NAME", help="User who owns the jobs.")
 ]
 Key = Annotated[str | None, typer.Option("--key", metavar="KEY", help="Unique key.")]
 CorrelationId = Annotated[
