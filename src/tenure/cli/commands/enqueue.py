@@ -85,9 +85,8 @@ def _one(engine: Tenure, given: dict[str, object], *, checked: bool, as_json: bo
     else:
         typer.echo(f"job {ref.id} already has this key; nothing was added")
     if ref.created:
-        with suppress(
-            StoreError
-        ):  # the job is committed; a failed hint must not look like a failure
+        # The job is committed: a warning that cannot be computed must not look like a failure.
+        with suppress(StoreError):
             _warn(engine, job)
 
 

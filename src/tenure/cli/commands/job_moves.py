@@ -25,6 +25,8 @@ from tenure.core.job import DEAD_LETTERS, FINAL_STATES, OPEN_STATES, State
 from tenure.operations.operator import ADVICE
 from tenure.stores.contract import Change, Changed, Move
 
+# What a filter without --state means. Succeeded jobs cannot be retried, and dead letters are
+# deleted only if somebody names them: they may still be needed.
 RETRIED = (*DEAD_LETTERS, State.CANCELED)
 PURGED = tuple(state for state in FINAL_STATES if state not in DEAD_LETTERS)
 Progress = Callable[[int], None]
@@ -138,7 +140,7 @@ def actor() -> str:
     """The name that histories and the audit log show: `cli:` and the system user."""
     try:
         return f"cli:{getpass.getuser()}"
-    except (KeyError, OSError):
+    except (KeyError, OSError):  # a container may run under a user id without a name
         return "cli"
 
 
@@ -163,6 +165,7 @@ def _move(engine: Tenure, where: JobFilter, move: Move, consent: Consent) -> Non
     count = engine.operator.preview(where)
     if _preview(move, count, consent):
         return
+    # Ids are typed on purpose; a filter may match more than its author thinks.
     if where.ids is None:
         consent.ask(f"{move.capitalize()} {plural(count, 'job')}?")
     with progress_bar(move, count) as progress:

@@ -115,6 +115,7 @@ def link(
     as_json: AsJson = False,
 ) -> None:
     """Create a single-use link that logs a person in to the dashboard."""
+    # Keys.create checks these for a key; a link has to be checked here.
     check_name("key_name", name)
     check_whose(tenant, owner)
     caller = Caller(

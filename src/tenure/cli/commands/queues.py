@@ -120,7 +120,7 @@ def _options(engine: Tenure) -> dict[str, dict[str, Any]]:
     """Options that differ from the defaults: those of live workers, overridden by operators."""
     found: dict[str, dict[str, Any]] = {}
     for worker in engine.insight.workers():
-        if worker.alive:
+        if worker.alive:  # a dead worker may have run an older release
             for name, said in worker.queue_options.items():
                 found[name] = dict(said)
     for name, kept in engine.queues.kept().items():

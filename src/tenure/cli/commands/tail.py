@@ -18,7 +18,7 @@ from tenure.jobs.blocking import pauses
 from tenure.stores.contract import LogLine
 
 LINES_AT_ONCE = 500
-A_YEAR = 366 * 86_400.0
+A_YEAR = 366 * 86_400.0  # "no timeout", for a loop that needs a number
 
 
 def tail(

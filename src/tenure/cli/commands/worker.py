@@ -82,7 +82,7 @@ def worker(
     order = Order(app=app, database=database, concurrency=concurrency,
                   lease_seconds=lease_seconds, queues=queue or [], quiet=quiet,
                   metrics=address(metrics_host, metrics_port))  # fmt: skip
-    slots(order.queues, 1)
+    slots(order.queues, 1)  # a bad --queue fails here, not in every child
     if processes == 1:
         work(order)
         return
@@ -102,7 +102,7 @@ def work(order: Order, place: int = 0) -> None:
     engine = prepare(order)
     default = order.concurrency or engine.settings.concurrency
     one = Worker(engine, concurrency=order.concurrency, queues=slots(order.queues, default))
-    gc.collect()
+    gc.collect()  # before freeze, which would keep garbage for ever
     gc.freeze()  # imported modules stay alive, so the collector need not scan them again
     one.isolate()  # forks, so it must come before the thread that serves metrics
     with watching(engine, quiet=order.quiet, metrics=at(order.metrics, place)):
@@ -141,7 +141,7 @@ def apart(step: Callable[[], object]) -> int:
 
 def begin_apart(step: Callable[[], object]) -> int:
     """Start a child process that runs the step and exits with its code; returns its id."""
-    sys.stdout.flush()
+    sys.stdout.flush()  # otherwise the child prints the buffer a second time
     if pid := os.fork():
         return pid
     code = 1
@@ -152,4 +152,4 @@ def begin_apart(step: Callable[[], object]) -> int:
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(code)
+        os._exit(code)  # not sys.exit: the parent's exit handlers must not run in the child

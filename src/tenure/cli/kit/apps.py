@@ -32,6 +32,7 @@ def load_app(name: str, database: str | None) -> Tenure:
         raise AppError(f"--app must be MODULE:OBJECT, such as shop.jobs:app, not {name!r}")
     check_url(database)
     if database is not None:
+        # Before the import: a module-level Tenure() reads the variable while it is imported.
         os.environ[VARIABLE] = database
     found = _attribute(_module(module_name), name, path)
     if not isinstance(found, Tenure):
@@ -62,7 +63,7 @@ def _module(name: str) -> Any:
                 f"no module {name!r} in the current directory or on the Python path"
             ) from error
         raise AppError(_import_problem(name, error)) from error
-    except UrlError:
+    except UrlError:  # about the database, not about the module
         raise
     except Exception as error:
         if is_about_settings(error):

@@ -60,6 +60,7 @@ def with_filter(command: Callable[..., None]) -> Callable[..., None]:
         wanted = {parameter.name: values.pop(parameter.name) for parameter in mine}
         command(where=job_filter(**wanted), **values)
 
+    # Typer reads the signature and the annotations to build the options.
     filtered.__name__, filtered.__doc__ = command.__name__, command.__doc__
     filtered.__signature__ = inspect.Signature([*kept, *mine])  # type: ignore[attr-defined]
     filtered.__annotations__ = {one.name: one.annotation for one in [*kept, *mine]}

@@ -19,7 +19,7 @@ from tenure.core.job import NewJob
 from tenure.jobs.codec import encode
 from tenure.jobs.options import PLACING
 
-CHUNK = 1_000
+CHUNK = 1_000  # one transaction each: large enough to be fast, small enough to hold no lock long
 TIMES = ("run_at", "expires")
 Numbered = tuple[int, NewJob]
 

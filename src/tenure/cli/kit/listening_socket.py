@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from tenure.core.errors import UsageError
 
-BACKLOG = 2_048
+BACKLOG = 2_048  # as uvicorn does for sockets of its own
 
 
 class AddressRefused(UsageError):

@@ -109,6 +109,7 @@ def troubles_only(voice: Say) -> Say:
     """For `--quiet`: errors of the worker, not of its jobs."""
 
     def speak(sentence: Sentence) -> None:
+        # Sentences about jobs start with "job"; a failing job is not a failing worker.
         if sentence.tone == "error" and not sentence.text.startswith("job "):
             voice(sentence)
 

@@ -26,6 +26,6 @@ def phase_bars(phases: Sequence[str], total: int) -> Iterator[Callable[[str, int
 
 
 def _progress() -> Progress:
-    screen = Console(stderr=True)
+    screen = Console(stderr=True)  # stdout is for the result
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)

@@ -13,7 +13,7 @@ from tenure.core.errors import OptionError, PayloadError
 
 DURATION = re.compile(r"^(\d+(?:\.\d+)?)\s*(s|m|h|d|w)$")
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-LONGEST = timedelta(days=3_660)
+LONGEST = timedelta(days=3_660)  # keeps "now minus duration" inside the range of datetime
 
 
 def duration(text: str) -> timedelta:

@@ -58,6 +58,7 @@ def up(
         raise NoSample(app)
     order = Order(app=app or SAMPLE_APP, database=database, concurrency=None,
                   lease_seconds=None, queues=[], quiet=False)  # fmt: skip
+    # Read before load_app, which puts --database into the environment.
     settings, usual = settings_of(host=host, port=port), Settings().database_url
     if workers and (code := apart(lambda: prepare(order, settings.host))):
         raise typer.Exit(code)

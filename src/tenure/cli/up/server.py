@@ -21,7 +21,7 @@ from tenure.watch.sentences import Sentence
 from tenure.worker import Worker
 from tenure.worker.worker import STOP_SIGNALS, run_loop
 
-LOOK_SECONDS = 0.05
+LOOK_SECONDS = 0.05  # waitpid has no asynchronous form here, so the end is polled
 
 
 def serve(
@@ -102,5 +102,6 @@ class UpServer(Server):
 
     def _hurry(self) -> None:
         if self._worker is not None:
+            # A worker stops at once at the second call, as at a second signal.
             self._worker.stop()
             self._worker.stop()
