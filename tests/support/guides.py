@@ -23,7 +23,7 @@ from tests.support.settings import all_variables
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LONGEST_OPENING = 60
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 120
 SHOWN_PORT = 8000
 ANYTHING = "…"
 INTERRUPT = "^C"
