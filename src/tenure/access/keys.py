@@ -79,7 +79,7 @@ class Keys:
         check_name("key_name", name)
         check_whose(tenant, owner)
         if seconds is not None and not seconds > 0:
-            raise OptionError(f"the lifetime of a key must be greater than 0 s, not {seconds!r}")
+            raise OptionError(f"a key must last longer than nothing, not {seconds!r} seconds")
         key = ApiKey(
             id=secrets.token_hex(6),
             name=name,

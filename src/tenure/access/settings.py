@@ -1,4 +1,4 @@
-"""Settings of identity: bearer tokens, sessions and login links."""
+"""Settings of identity: TENURE_JWT_*, and how long sessions and links last."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Names = Annotated[tuple[str, ...], NoDecode]
 
 
 class IdentitySettings(BaseSettings):
-    """Read when the API is created. Without an issuer, bearer tokens are rejected."""
+    """Read when the API is created. Without an issuer, bearer tokens are refused."""
 
     model_config = SettingsConfigDict(
         env_prefix="TENURE_", extra="ignore", use_attribute_docstrings=True
@@ -72,7 +72,7 @@ class IdentitySettings(BaseSettings):
     @field_validator("jwt_jwks_url")
     @classmethod
     def _safe(cls, value: str) -> str:
-        """Require TLS: whoever can alter the keys in transit can sign tokens for anybody."""
+        """TLS is required: whoever can change the keys in transit can sign for anybody."""
         parts = urlsplit(value)
         local = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "::1", "localhost")
         if value and not (parts.hostname and (parts.scheme == "https" or local)):

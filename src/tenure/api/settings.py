@@ -10,7 +10,7 @@ from tenure.settings import MEBIBYTE
 
 
 class ApiSettings(BaseSettings):
-    """Read from the environment when an API is created."""
+    """Read when an API is created."""
 
     model_config = SettingsConfigDict(
         env_prefix="TENURE_API_", extra="ignore", use_attribute_docstrings=True

@@ -200,7 +200,7 @@ def _key(options: Options) -> UniqueKey | None:
     window = options.get("key_window")
     seconds = None if window is None else _seconds("key_window", window)
     if seconds == 0:
-        raise OptionError("key_window must be greater than 0")
+        raise OptionError("key_window must be longer than nothing")
     return UniqueKey(value=value, mode=KeyMode(mode), window_seconds=seconds)
 
 

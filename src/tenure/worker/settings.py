@@ -89,7 +89,7 @@ class WorkerSettings(BaseSettings):
 
     @property
     def shard(self) -> Shard | None:
-        """The shard to serve; None: all tenants."""
+        """The share of tenants whose jobs are taken; None for all."""
         if self.tick_shard_index is None or self.tick_shard_count is None:
             return None
         return Shard(self.tick_shard_index, self.tick_shard_count)

@@ -304,7 +304,7 @@ def test_one_name_subscribes_once_to_a_type(program: Program) -> None:
     ("said", "problem"),
     [
         ({"no_handler": "ignore"}, "'ignore' is not one of fail, wait"),
-        ({"window": 0}, "window must be greater than 0"),
+        ({"window": 0}, "window must be longer than nothing"),
         ({"window": -1}, "window takes seconds"),
     ],
 )

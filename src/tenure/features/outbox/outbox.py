@@ -58,7 +58,7 @@ class Outbox:
         if no_handler not in list(NoHandler):
             raise OptionError(f"no_handler {no_handler!r} is not one of {', '.join(NoHandler)}")
         if not check_delay("window", window):
-            raise OptionError("window must be greater than 0")
+            raise OptionError("window must be longer than nothing")
         self._app = app
         self._window = window
         self.settings = settings or from_environment()
