@@ -1,1 +1,1 @@
-"""Shared by all commands: options, output, errors."""
+"""What commands share: options, output, errors."""

@@ -1,4 +1,4 @@
-"""Jobs and histories as JSON."""
+"""Jobs and their histories as a program reads them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tenure.stores.contract import Attempt
 
 
 def light(job: Job) -> dict[str, Any]:
-    """A job without payload and result."""
+    """Everything but payload and result."""
     found = asdict(job)
     del found["payload"], found["result"]
     return found
 
 
 def whole(job: Job, history: Sequence[Attempt]) -> dict[str, Any]:
-    """A job with payload, result and last error."""
+    """With payload, result and the last error."""
     return {
         **light(job),
         "payload": job.arguments,
@@ -28,10 +28,10 @@ def whole(job: Job, history: Sequence[Attempt]) -> dict[str, Any]:
 
 
 def last_error(history: Sequence[Attempt]) -> dict[str, Any] | None:
-    """The newest failure in the history."""
+    """The newest failure that the history tells of."""
     return next((one.failure for one in reversed(history) if one.failure is not None), None)
 
 
 def attempt(one: Attempt) -> dict[str, Any]:
-    """An entry of the history."""
+    """A line of the history."""
     return {**asdict(one), "duration_seconds": one.duration_seconds}

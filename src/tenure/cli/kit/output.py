@@ -32,7 +32,7 @@ def console() -> Console:
 
 
 def to_json(value: Any) -> str:
-    """JSON with times in ISO 8601 and text unescaped."""
+    """Times in ISO form; text as it is."""
     return json.dumps(value, default=_plain, ensure_ascii=False)
 
 
