@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import subprocess
-import sys
 import tomllib
 from importlib.metadata import requires
 from pathlib import Path
@@ -15,6 +13,7 @@ import pytest
 from pydantic_settings import BaseSettings
 
 from tenure.testing.conformance import kept_promises
+from tests.support.guides import BadGuide, check, first_example
 from tests.support.settings import all_settings, names_of
 
 ROOT = Path(__file__).parent.parent
@@ -22,6 +21,7 @@ DOCS = ROOT / "docs"
 SOURCE = ROOT / "src" / "tenure"
 ALL_SETTINGS = all_settings()
 EXAMPLES = ROOT / "examples"
+GUIDES = [ROOT / "README.md", *sorted(DOCS.glob("guides/*.md")), DOCS / "schedules.md"]
 STEP = re.compile(r"^\| `([\w/]+\.py)` \| `([\w.]+)` \|", re.MULTILINE)
 
 
@@ -88,66 +88,53 @@ def test_the_walk_reads_in_3000_lines() -> None:
     assert sum(lengths.values()) <= 3_000, sorted(lengths.items(), key=lambda one: -one[1])
 
 
-def run_first_example(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """The first program on a page, as a reader would run it."""
-    code = re.search(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
-    assert code
-    program = folder / "shop.py"
-    program.write_text(code[1])
-    return subprocess.run(
-        [sys.executable, program], cwd=folder, capture_output=True, text=True, timeout=60
-    )
-
-
-def test_the_quick_start_of_the_readme_runs(tmp_path: Path) -> None:
-    done = run_first_example(ROOT / "README.md", tmp_path)
-
-    assert done.stdout == "{'file': '42.pdf'}\n", done.stderr
-
-
-def test_the_example_of_the_outbox_runs(tmp_path: Path) -> None:
-    done = run_first_example(DOCS / "guides" / "outbox.md", tmp_path)
-
-    assert sorted(done.stdout.splitlines()) == [
-        "FAILED tax.noted None NO_HANDLER: nobody subscribes to 'tax.noted': "
-        "run a worker that does, then retry this",
-        "SENT invoice.created mailer None",
-        "SENT invoice.created tax None",
-        "counted",
-        "mail for 42 100",
-    ], done.stderr
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_the_first_example_of_every_guide_runs(page: Path, tmp_path: Path) -> None:
+    check(first_example(page), tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("guide", "said"),
+    ("text", "problem"),
     [
-        ("transactions", ["the customer has left", "1 job ran", "[(1, 1)]"]),
-        (
-            "retries",
-            [
-                "succeeded shipped at attempt 1 ['succeeded']",
-                "succeeded shipped at attempt 3 ['snoozed', 'error', 'error', 'succeeded']",
-                "not_found None ['not_found']",
-            ],
-        ),
-        ("testing", ["reminded of 42"]),
-        ("features", ["Hello Ada", "friendly"]),
-        (
-            "hooks",
-            [
-                "the worker has 10 slots",
-                "invoice.mail begins for acme",
-                "mail 42 over smtp.example.com",
-                "invoice.mail ended",
-                "connection closed",
-            ],
-        ),
+        ("# Mails\n\nThey are sent.\n", "has no example"),
+        ("# Mails\n\n```sql\nselect 1\n```\n", "starts with a sql block"),
+        ("# Mails\n\n```python\nprint(1)\n```\n", "what it prints"),
+        ("# Mails\n\n## Options\n\n```console\n$ true\n```\n", "after one or two sentences"),
     ],
 )
-def test_the_example_of_a_guide_runs(tmp_path: Path, guide: str, said: list[str]) -> None:
-    done = run_first_example(DOCS / "guides" / f"{guide}.md", tmp_path)
+def test_a_guide_without_an_example_is_refused(tmp_path: Path, text: str, problem: str) -> None:
+    page = tmp_path / "mails.md"
+    page.write_text(text)
 
-    assert done.stdout.splitlines() == said, done.stderr
+    with pytest.raises(BadGuide, match=problem):
+        first_example(page)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```python\nprint(1)\n```\n\n```text\n2\n```\n",
+        "```python\nprint(1)\nraise SystemExit(1)\n```\n\n```text\n1\n```\n",
+        "```console\n$ echo one\none\n$ echo two\none\n```\n",
+        "```console\n$ false\n```\n",
+    ],
+)
+def test_an_example_that_does_something_else_fails(tmp_path: Path, text: str) -> None:
+    page = tmp_path / "mails.md"
+    page.write_text(text)
+
+    with pytest.raises(AssertionError):
+        check(first_example(page), tmp_path)
+
+
+def test_every_setting_is_described_as_in_its_class() -> None:
+    text = (DOCS / "settings.md").read_text()
+    for settings in ALL_SETTINGS:
+        for name, field in settings.model_fields.items():
+            variable = variable_of(settings, name)
+            assert field.description, f"{variable} has no description"
+            row = re.search(rf"^\| `{variable}` \|.*\| ([^|]+) \|$", text, re.MULTILINE)
+            assert row and row[1] == " ".join(field.description.split()).rstrip("."), variable
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/store-contract.md", "docs/guides/deploy.md"])

@@ -71,7 +71,7 @@ def test_what_cannot_be_is_said_in_a_line(shop: Shop, monkeypatch: pytest.Monkey
     wrong = shop.run("api")
 
     assert (busy.returncode, wrong.returncode) == (2, 2)
-    assert f"port {port} of 127.0.0.1 is in use" in busy.stderr
+    assert f"port {port} on 127.0.0.1 is in use" in busy.stderr
     assert "TENURE_API_PORT" in wrong.stderr
 
 

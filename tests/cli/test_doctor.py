@@ -29,7 +29,7 @@ def test_a_healthy_database_is_well(shop: Shop) -> None:
     assert report["status"] in ("ok", "warning")
     assert {"database", "schema", "clock", "workers", "stuck jobs", "kinds"} <= checks
     assert text.exit_code == 0
-    assert "All well" in text.stdout
+    assert "No problems" in text.stdout
 
 
 def test_an_unmigrated_database_is_a_problem_and_stays_as_it_is(empty_shop: Shop) -> None:

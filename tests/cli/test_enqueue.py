@@ -91,8 +91,8 @@ def test_a_job_that_no_live_worker_takes_is_remarked_upon(shop: Shop) -> None:
 
     assert told == [
         "",
-        "no live worker takes 'hang' from the queue 'default', but from: long\n",
-        "no live worker knows the kind 'hnag'; tenure workers lists what they know\n",
+        "warning: no live worker takes 'hang' from queue 'default'; they serve: long\n",
+        "warning: no live worker knows the kind 'hnag'; the job waits until one does\n",
     ]
 
 
@@ -120,7 +120,7 @@ def test_lines_become_jobs_and_each_is_answered(shop: Shop) -> None:
     ("line", "problem"),
     [
         ("{", "not JSON"),
-        ("[]", "not an object"),
+        ("[]", "expected an object"),
         ("{}", '"kind" is missing'),
         ('{"kind": "add", "colour": 1}', "unknown field 'colour'; there are: after,"),
         ('{"kind": "add", "notify": "transaction"}', "unknown field 'notify'"),
@@ -154,6 +154,6 @@ def test_chunks_before_a_bad_line_are_kept_and_answered(shop: Shop) -> None:
 
     assert result.exit_code == 2
     assert "line 1501" in result.stderr
-    assert "1,000 earlier ones are written" in result.stderr
+    assert "1,000 earlier jobs were written" in result.stderr
     assert len(result.stdout.splitlines()) == 1_000
     assert shop.engine.insight.counts() == {State.QUEUED: 1_000}

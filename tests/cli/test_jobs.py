@@ -163,7 +163,7 @@ def test_log_lines_are_printed_all_or_page_by_page(shop: Shop) -> None:
     for said in (everything, followed):
         found = [line for line in said.stdout.splitlines() if "  line " in line]
         assert [line.rpartition(" ")[2] for line in found] == [str(n) for n in range(1_201)]
-    assert everything.stderr == "" and some.stderr.startswith("more: --cursor ")
+    assert everything.stderr == "" and some.stderr.startswith("more lines: --cursor ")
     assert some.stdout.count("\n") == 1_200
     messages = [one["message"] for one in first["items"]]
     messages += [json.loads(line)["message"] for line in rest.stdout.splitlines()]
@@ -208,7 +208,7 @@ def test_a_command_that_only_looks_or_operates_makes_no_database(
     result = empty_shop.call(*words.split())
 
     assert result.exit_code == 3
-    assert "there is no SQLite file" in result.stderr
+    assert "no SQLite file at" in result.stderr
     assert "[no_database_file]" in result.stderr
     made = {path.name for path in set(empty_shop.folder.iterdir()) - before}
     assert made <= {"__pycache__"}

@@ -72,7 +72,7 @@ def test_sessions_and_unused_links_are_ended(shop: Shop) -> None:
 
 
 def test_actions_are_told_newest_first(shop: Shop) -> None:
-    assert "nothing was done yet" in shop.call("audit").stdout
+    assert "The audit log is empty" in shop.call("audit").stdout
     shop.call("queues", "pause", "pdf")
     shop.call("enqueue", "add", "--payload", "{}")
     shop.call("jobs", "cancel", "--kind", "add", "--yes")

@@ -94,7 +94,7 @@ def jobs(shop: Shop) -> list[dict[str, str]]:
     ("args", "code", "words"),
     [
         (["--from", "sqlite:///shop.db"], 2, "needs --from URL and --to URL"),
-        (["--from", "sqlite:///none.db", "--to", "sqlite:///b.db"], 3, "there is no SQLite file"),
+        (["--from", "sqlite:///none.db", "--to", "sqlite:///b.db"], 3, "no SQLite file at"),
         (["--from", "sqlite:///shop.db", "--to", "sqlite:///./shop.db"], 1, "the same database"),
         (["--from", "sqlite:///shop.db", "--to", "nosql://x/y"], 2, "not a database Tenure knows"),
         (

@@ -53,7 +53,7 @@ def test_a_program_has_to_agree_beforehand(three: Shop, words: tuple[str, ...]) 
     refused = three.run("jobs", *words, input="y\n")
 
     assert refused.returncode == 1
-    assert "give --yes to agree" in refused.stderr and "[refused]" in refused.stderr
+    assert "pass --yes to confirm" in refused.stderr and "[refused]" in refused.stderr
     assert states(three) == before == "queued queued canceled failed"
     assert three.run("jobs", *words, "--dry-run").returncode == 0
     assert three.run("jobs", *words, "--yes").returncode == 0

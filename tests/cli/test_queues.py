@@ -18,7 +18,7 @@ def test_options_are_set_shown_and_reset(shop: Shop) -> None:
     shop.call("queues", "set", "pdf", "--ageing", "off", "--prefetch", "auto")
     [queue] = shop.items("queues")
     assert queue["options"] == {"fair": False, "ageing": None, "prefetch": None}
-    assert shop.call("queues", "set", "pdf", "--fair").stdout == "queue pdf: as usual\n"
+    assert shop.call("queues", "set", "pdf", "--fair").stdout == "queue pdf: default options\n"
 
     assert shop.read("queues", "reset", "pdf") == {"name": "pdf", "options": {}}
     assert shop.items("queues") == []
@@ -36,8 +36,8 @@ def test_every_change_has_an_audit_line(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ([], "give --fair, --no-fair, --ageing or --prefetch"),
-        (["--ageing", "soon"], "neither a number nor 'off'"),
+        ([], "give at least one of --fair"),
+        (["--ageing", "soon"], "ageing must be a number or 'off'"),
         (["--ageing", "0"], "above 0 and up to 30 days"),
         (["--prefetch", "-1"], "from 0 (off) to 10,000"),
         (["--prefetch", "1.5"], "whole number"),

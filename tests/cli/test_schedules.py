@@ -107,7 +107,7 @@ def test_with_an_app_the_payload_is_checked(nightly: Shop) -> None:
     )
 
     assert wrong.returncode == 2
-    assert "arguments do not fit" in wrong.stderr
+    assert "arguments do not match" in wrong.stderr
 
 
 def test_run_adds_a_job_now(nightly: Shop) -> None:

@@ -8,8 +8,12 @@ from tests.cli.conftest import Shop
 
 
 def test_weights_are_set_shown_and_forgotten(shop: Shop) -> None:
-    assert "weighs 1" in shop.call("tenants").stdout
-    assert shop.call("tenants", "weigh", "acme", "3").stdout == "tenant acme weighs 3\n"
+    assert "weight 1" in shop.call("tenants").stdout
+    assert (
+        shop.call("tenants", "weigh", "acme", "3").stdout
+        == "tenant acme has weight 3\
+"
+    )
     assert shop.items("tenants", "list") == [{"tenant": "acme", "weight": 3.0, "cap": None}]
     assert "acme" in shop.call("tenants").stdout
     shop.call("tenants", "forget", "acme")
@@ -40,7 +44,7 @@ def test_a_cap_of_nothing_is_refused(shop: Shop) -> None:
 
 
 def test_limits_are_set_shown_and_forgotten(shop: Shop) -> None:
-    assert "no kind is limited" in shop.call("limits").stdout
+    assert "no limits are set" in shop.call("limits").stdout
     said = shop.call("limits", "set", "add", "--running", "3", "--rate", "50", "--per", "60").stdout
     assert said == "add: 3 at a time, 50 starts in 60 s (1 at once)\n"
     shop.call("limits", "set", "add", "--rate", "20", "--each-key")
@@ -50,8 +54,8 @@ def test_limits_are_set_shown_and_forgotten(shop: Shop) -> None:
         ("add", True, None),
     ]
     assert "each key" in shop.call("limits", "list").stdout
-    assert shop.call("limits", "forget", "add").stdout == "add: forgotten\n"
-    assert shop.call("limits", "forget", "add").stdout == "add: nothing was set\n"
+    assert shop.call("limits", "forget", "add").stdout == "add: limit removed\n"
+    assert shop.call("limits", "forget", "add").stdout == "add: no limit was set\n"
 
 
 def test_a_rate_of_nothing_is_refused(shop: Shop) -> None:

@@ -198,7 +198,7 @@ def test_a_port_in_use_is_said_and_nothing_starts(empty_shop: Shop) -> None:
         result = empty_shop.call("up", "--port", str(port), "--no-open")
 
     assert result.exit_code == 2
-    assert f"port {port} of 127.0.0.1 is in use" in result.output
+    assert f"port {port} on 127.0.0.1 is in use" in result.output
     assert not (empty_shop.folder / "shop.db").exists()
 
 
@@ -238,4 +238,4 @@ def test_an_app_that_cannot_be_imported_is_said(empty_shop: Shop, options: tuple
     done = empty_shop.run("up", "--app", "nowhere:app", "--port", "0", *options)
 
     assert done.returncode == 2
-    assert "there is no module 'nowhere'" in done.stderr
+    assert "no module 'nowhere'" in done.stderr

@@ -71,10 +71,10 @@ def test_a_quiet_worker_says_nothing_and_is_listed(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("nowhere:app", "there is no module 'nowhere'"),
-        ("shop", "is not MODULE:OBJECT"),
+        ("nowhere:app", "no module 'nowhere'"),
+        ("shop", "must be MODULE:OBJECT"),
         ("shop:missing", "its apps: app, other"),
-        ("shop:not_an_app", "is of type int, not a Tenure app"),
+        ("shop:not_an_app", "is not a Tenure app but of type int"),
         ("broken:app", "ZeroDivisionError"),
     ],
 )
@@ -157,7 +157,7 @@ def test_an_app_with_a_database_of_its_own_is_not_moved_to_another(shop: Shop) -
     result = shop.run("worker", "--app", "shop:other", "--database", shop.url)
 
     assert result.returncode == 2
-    assert "names its own database" in result.stderr
+    assert "names a database of its own" in result.stderr
 
 
 @pytest.mark.parametrize("slots", ["pdf=0", "pdf=x", "=2"])

@@ -145,7 +145,7 @@ def test_beside_an_open_transaction_no_schema_is_made(fresh_database_url: str) -
             cursor.execute("CREATE TABLE mine (id INTEGER)")
             cursor.execute("INSERT INTO mine VALUES (1)")
         begun = time.monotonic()
-        with pytest.raises(MigrationsPending, match="run: tenure migrate first"):
+        with pytest.raises(MigrationsPending, match="run: tenure migrate before"):
             store.jobs.add([WORK], tx=connection)
         assert time.monotonic() - begun < 10
         connection.commit()

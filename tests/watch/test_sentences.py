@@ -186,7 +186,7 @@ def test_callers_that_are_refused_are_told_once_for_each_sort(
     assert said == [
         "warning: a caller was refused (key): this key is not valid",
         "warning: a caller was refused (token): this token is not valid",
-        "error: the keys of the issuer of tokens cannot be had: answered 500",
+        "error: cannot fetch the issuer's signing keys: answered 500",
     ]
 
 

@@ -183,9 +183,12 @@ def test_ticks_share_the_tenants_by_shard(app: Tenure) -> None:
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
-        ({"tick_shard_index": 4, "tick_shard_count": 4}, "WORKER_TICK_SHARD_INDEX is 4"),
-        ({"tick_shard_count": 4}, "WORKER_TICK_SHARD_INDEX and WORKER_TICK_SHARD_COUNT go"),
-        ({"tick_shard_index": 0}, "WORKER_TICK_SHARD_INDEX and WORKER_TICK_SHARD_COUNT go"),
+        (
+            {"tick_shard_index": 4, "tick_shard_count": 4},
+            "WORKER_TICK_SHARD_INDEX must be from 0 to 3, not 4",
+        ),
+        ({"tick_shard_count": 4}, "set both WORKER_TICK_SHARD_INDEX and"),
+        ({"tick_shard_index": 0}, "set both WORKER_TICK_SHARD_INDEX and"),
         ({"tick_shard_index": -1, "tick_shard_count": 2}, "greater than or equal to 0"),
         ({"tick_shard_index": 0, "tick_shard_count": 257}, "less than or equal to 256"),
     ],

@@ -16,29 +16,55 @@ Names = Annotated[tuple[str, ...], NoDecode]
 class IdentitySettings(BaseSettings):
     """Read when the API is created. Without an issuer, bearer tokens are refused."""
 
-    model_config = SettingsConfigDict(env_prefix="TENURE_", extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="TENURE_", extra="ignore", use_attribute_docstrings=True
+    )
 
     jwt_issuer: str = ""
+    """Issuer of bearer tokens; must equal their `iss`. `{tenantid}` stands for the tenant of the
+    token and needs TENURE_JWT_TENANTS.
+    """
     jwt_audience: Names = ()
+    """Accepted audiences; a token must have one of them in `aud`."""
     jwt_jwks_url: str = ""
+    """URL of the issuer's signing keys."""
     jwt_tenants: Names = ()
+    """Tenants whose tokens are accepted; empty: all tenants of the issuer."""
     jwt_site_tenants: Names = ()
+    """Tenants whose readers see queues, workers and schedules, and whose admins reach every
+    tenant.
+    """
     jwt_tenant_claim: str = Field(default="tid", max_length=100)
+    """Claim with the tenant; empty: all tokens belong to the default tenant, and their callers see
+    the whole site.
+    """
     jwt_owner_claim: str = Field(default="oid", min_length=1, max_length=100)
+    """Claim with the owner; use `sub` for most issuers other than Entra ID."""
     jwt_permission_claims: Names = ("scp", "roles")
+    """Claims with permissions: lists, or words separated by spaces."""
     jwt_permission_prefix: str = Field(default="tenure.", max_length=100)
+    """Prefix of `read`, `write` and `admin` in those claims."""
     jwt_leeway_seconds: float = Field(default=60.0, ge=0, le=300)
+    """Accepted clock difference to the issuer."""
     jwt_keys_seconds: float = Field(default=3_600.0, ge=10, le=DAY)
+    """How long fetched signing keys are used; a token signed by an unknown key causes an earlier
+    fetch.
+    """
     identity_cache_seconds: float = Field(default=5.0, ge=0, le=60)
+    """How long a caller is cached. A key revoked in another process is rejected after this time at
+    the latest.
+    """
     session_seconds: float = Field(default=43_200.0, ge=60, le=30 * DAY)
+    """Lifetime of a dashboard session."""
     login_link_seconds: float = Field(default=600.0, ge=10, le=DAY)
+    """Lifetime of a single-use login link."""
 
     @field_validator(
         "jwt_audience", "jwt_tenants", "jwt_site_tenants", "jwt_permission_claims", mode="before"
     )
     @classmethod
     def _split(cls, value: object) -> object:
-        """A comma-separated list."""
+        """Parse a comma-separated list."""
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return value
@@ -60,7 +86,7 @@ class IdentitySettings(BaseSettings):
         missing = [f"TENURE_{name}" for name, value in given.items() if not value]
         if missing and len(missing) < len(given):
             raise ValueError(
-                f"bearer tokens need an issuer, an audience and a JWKS address together; "
+                f"bearer tokens need an issuer, an audience and a JWKS URL; "
                 f"not set: {', '.join(missing)}"
             )
         self._check_tenants()
@@ -70,8 +96,8 @@ class IdentitySettings(BaseSettings):
         # A multi-tenant issuer signs for every directory of the world.
         if TENANT_PLACE in self.jwt_issuer and not self.jwt_tenants:
             raise ValueError(
-                f"TENURE_JWT_ISSUER holds {TENANT_PLACE}: every directory could sign tokens for "
-                "us; name those that may in TENURE_JWT_TENANTS"
+                f"TENURE_JWT_ISSUER contains {TENANT_PLACE}, which accepts tokens of every "
+                "directory; list the allowed ones in TENURE_JWT_TENANTS"
             )
         if not self.jwt_tenant_claim and (self.jwt_tenants or self.jwt_site_tenants):
             raise ValueError(
@@ -79,7 +105,7 @@ class IdentitySettings(BaseSettings):
             )
         if outside := set(self.jwt_site_tenants) - set(self.jwt_tenants):
             raise ValueError(
-                f"TENURE_JWT_SITE_TENANTS names {sorted(outside)[0]!r}, TENURE_JWT_TENANTS does not"
+                f"TENURE_JWT_SITE_TENANTS has {sorted(outside)[0]!r}, TENURE_JWT_TENANTS has not"
             )
 
     @property

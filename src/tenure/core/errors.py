@@ -1,48 +1,48 @@
-"""Every error raised on purpose. Each states a fact, has a stable `code`, and says what to do.
+"""Every error that Tenure raises on purpose, with a stable `code` and a message that helps.
 
 TenureError
-├── InputError                     the caller's input is wrong; nothing was written
+├── InputError                     the input is wrong; nothing was written
 │   ├── PayloadError               not JSON, NaN, lone surrogate, too large
-│   ├── ArgumentsError             the arguments do not fit the handler's signature
-│   ├── OptionError                a negative delay, a name too long, a bad cursor ...
+│   ├── ArgumentsError             the arguments do not match the handler's signature
+│   ├── OptionError                an option has an invalid value
 │   ├── KeyConflict                the unique key is in use with another payload
-│   │   ├── KeyTaken               the unique key is in use by a job of somebody else
+│   │   ├── KeyTaken               the unique key is in use by another owner's job
 │   │   └── EventConflict          the event id was published with other content
-│   ├── UnknownKind                this app has no handler of that name
-│   ├── FilterRequired             an operator move on everything must be asked for
-│   └── UrlError                   the database URL cannot be understood
-├── UsageError                     the call is made in the wrong place
-│   ├── OutsideTransaction         a transaction is open here and the call is not in it
-│   │   └── TransactionEnded       that transaction has ended already
-│   ├── NeedsTransaction           the call only makes sense in a transaction of the caller
+│   ├── UnknownKind                this app has no handler for the kind
+│   ├── FilterRequired             a bulk move needs a filter
+│   └── UrlError                   the database URL is invalid
+├── UsageError                     the call is not allowed here
+│   ├── OutsideTransaction         a transaction is open and the call does not use it
+│   │   └── TransactionEnded       the transaction has ended
+│   ├── NeedsTransaction           the call needs your transaction
 │   ├── SyncCallOnLoop             a blocking call on a running event loop
-│   ├── SettledTwice               a second settlement of one run
-│   ├── StepTwice                  two steps of one name in one run
-│   ├── NeedsImmediate             SQLite: a read transaction cannot become a writing one
-│   └── StatementCommits           MySQL: a schema change among other statements
-├── AccessError                    who asks is not known, or may not: core/refusals.py
-│   ├── Unauthenticated            nobody we know: no credential, or one that is not valid
-│   ├── Forbidden                  known, and without the right to do this
-│   └── IdentityUnavailable        the issuer's keys cannot be had now (retryable)
+│   ├── SettledTwice               a run settled its job twice
+│   ├── StepTwice                  a run used a step name twice
+│   ├── NeedsImmediate             SQLite: a read transaction cannot be upgraded
+│   └── StatementCommits           MySQL: a schema change inside a transaction
+├── AccessError                    the caller is unknown or not allowed: core/refusals.py
+│   ├── Unauthenticated            no credential, or an invalid one
+│   ├── Forbidden                  the caller lacks the permission
+│   └── IdentityUnavailable        cannot fetch the issuer's signing keys (retryable)
 ├── JobNotFound                    no such job
 ├── JobFailed                      the job ended without a result: reference.py
 ├── ScheduleNotFound               no such schedule
 ├── ApiKeyNotFound                 no such API key
-├── LeaseLost                      the fence moved on: this holder may change nothing
-├── MoveRefused                    the job's state does not allow the operator's move
-├── VersionConflict                a record was changed by somebody else
-├── TransferRefused                tenure move may not begin: nothing was written
-├── TransferStopped                tenure move came to a row that the target does not take
-├── TransferDiffers                tenure move: the two databases are not the same afterwards
-└── StoreError                     the database
-    ├── StoreUnavailable           cannot connect, the connection broke, or not now (retryable)
-    │   ├── CommitUnknown          the connection broke at COMMIT: it may have happened
-    │   └── StoreBusy              locks or conflicts of other transactions were in the way
-    ├── ContentRefused             the database refuses a row for what is in it
-    ├── UnsupportedDatabase        older than supported
+├── LeaseLost                      the lease of this run has ended; it may not write
+├── MoveRefused                    the job's state does not allow the move
+├── VersionConflict                a record was changed concurrently
+├── TransferRefused                tenure move cannot start; nothing was written
+├── TransferStopped                tenure move: the target rejects a row
+├── TransferDiffers                tenure move: source and target differ after the copy
+└── StoreError                     the database failed
+    ├── StoreUnavailable           no connection, or the database cannot do this now (retryable)
+    │   ├── CommitUnknown          the connection broke during COMMIT
+    │   └── StoreBusy              other transactions held locks for too long
+    ├── ContentRefused             the database rejects the content of a row
+    ├── UnsupportedDatabase        the database is too old or lacks a feature
     ├── MigrationsPending          the schema is older than this code
-    ├── CodeTooOld                 the schema no longer serves this code
-    └── DatabaseClosed             it is being filled by tenure move, or was moved away
+    ├── CodeTooOld                 this code is older than the schema allows
+    └── DatabaseClosed             tenure move is filling the database, or moved it away
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ from typing import ClassVar
 
 
 class TenureError(Exception):
-    """Something Tenure can name went wrong."""
+    """Base of all errors that Tenure raises."""
 
     code: ClassVar[str] = "tenure_error"
     retryable: ClassVar[bool] = False
 
 
 class InputError(TenureError):
-    """The caller's input is wrong; nothing was written."""
+    """The input is wrong; nothing was written."""
 
     code = "bad_input"
 
@@ -70,18 +70,18 @@ class PayloadError(InputError):
 
 
 class ArgumentsError(InputError):
-    """The arguments do not fit the handler's signature."""
+    """The arguments do not match the handler's signature."""
 
     code = "bad_arguments"
 
     def __init__(self, kind: str, problems: str) -> None:
-        super().__init__(f"arguments do not fit the handler of {kind!r}: {problems}")
+        super().__init__(f"the arguments do not match the handler of {kind!r}: {problems}")
         self.kind = kind
         self.problems = problems
 
 
 class OptionError(InputError):
-    """An option has a value it cannot have."""
+    """An option has an invalid value."""
 
     code = "bad_option"
 
@@ -93,8 +93,8 @@ class KeyConflict(InputError):
 
     def __init__(self, kind: str, key: str, job_id: str) -> None:
         super().__init__(
-            f"key {key!r} of {kind!r} belongs to job {job_id}, which has another payload; "
-            "use another key, or mode 'replace' to change the waiting job"
+            f"key {key!r} of {kind!r} is in use by job {job_id}, which has another payload; "
+            "use another key, or key_mode='replace' to change the queued job"
         )
         self.kind = kind
         self.key = key
@@ -102,12 +102,12 @@ class KeyConflict(InputError):
 
 
 class KeyTaken(KeyConflict):
-    """The unique key is in use by a job of somebody else in the same tenant."""
+    """The unique key is in use by a job of another owner in the same tenant."""
 
     code = "key_taken"
 
     def __init__(self, kind: str, key: str) -> None:
-        text = f"key {key!r} of {kind!r} is in use by a job that is not yours; use another key"
+        text = f"key {key!r} of {kind!r} is in use by a job of another owner; use another key"
         InputError.__init__(self, text)
         self.kind = kind
         self.key = key
@@ -115,20 +115,20 @@ class KeyTaken(KeyConflict):
 
 
 class EventConflict(KeyConflict):
-    """The event id was published before, with other content."""
+    """An event with this id was published before, with other content."""
 
     code = "event_conflict"
 
     def __init__(self, kind: str, key: str, job_id: str) -> None:
         super().__init__(kind, key, job_id)
         self.args = (
-            f"the event {key!r} was published already, as job {job_id}, and said something else; "
-            "give this one another event_id, or none",
+            f"event {key!r} was published before as job {job_id}, with other content; "
+            "use another event_id, or omit it",
         )
 
 
 class UnknownKind(InputError):
-    """This app has no handler of that name."""
+    """This app has no handler for the kind."""
 
     code = "unknown_kind"
 
@@ -139,60 +139,60 @@ class UnknownKind(InputError):
 
 
 class FilterRequired(InputError):
-    """An operator move without a filter would touch every job."""
+    """A bulk move needs a filter."""
 
     code = "filter_required"
 
     def __init__(self, move: str) -> None:
         super().__init__(
-            f"{move} needs a filter (state, kind, queue, tenant, age or ids); "
-            "it never runs over all jobs by accident"
+            f"{move} needs a filter, so that it cannot change every job by accident; "
+            "give ids, or a state, kind, queue, tenant or creation time"
         )
 
 
 class UrlError(InputError):
-    """The database URL cannot be understood."""
+    """The database URL is invalid."""
 
     code = "bad_url"
 
 
 class UsageError(TenureError):
-    """The call is made in a place where it cannot keep its promise."""
+    """The call is not allowed here."""
 
     code = "wrong_place"
 
 
 class OutsideTransaction(UsageError):
-    """A Tenure transaction is open here and this enqueue is not part of it."""
+    """A Tenure transaction is open, and this call does not use it."""
 
     code = "outside_transaction"
 
     def __init__(self) -> None:
         super().__init__(
-            "a Tenure transaction is open in this thread or task; pass tx=... to enqueue in it, "
+            "a Tenure transaction is open in this thread or task; pass tx=tx to enqueue in it, "
             "or enqueue after it has ended"
         )
 
 
 class TransactionEnded(OutsideTransaction):
-    """A transaction is used after its block has ended."""
+    """The transaction has ended."""
 
     code = "transaction_ended"
 
     def __init__(self) -> None:
-        text = "this transaction has ended: use tx inside its own with block, not after it"
+        text = "this transaction has ended; use tx inside its with block only"
         UsageError.__init__(self, text)
 
 
 class NeedsTransaction(UsageError):
-    """The call must share the transaction of the work that it is about."""
+    """The call needs the transaction of your own rows."""
 
     code = "needs_transaction"
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"{name} needs the transaction of your work: pass the tx of app.transaction() or "
-            "job.settle(), or your own connection or session"
+            f"{name} needs a transaction; pass the tx of app.transaction() or job.settle(), "
+            "or your own connection or session"
         )
 
 
@@ -206,22 +206,22 @@ class SyncCallOnLoop(UsageError):
 
 
 class SettledTwice(UsageError):
-    """A run settles its job once."""
+    """A run settled its job twice."""
 
     code = "settled_twice"
 
     def __init__(self, job_id: str) -> None:
-        super().__init__(f"job {job_id} was already settled in this run; settle() is called once")
+        super().__init__(f"job {job_id} was already settled in this run; call job.settle() once")
 
 
 class StepTwice(UsageError):
-    """Two steps of one run have the same name."""
+    """A run used a step name twice."""
 
     code = "step_twice"
 
     def __init__(self, job_id: str, name: str) -> None:
         super().__init__(
-            f"job {job_id} has had a step {name!r} in this run: each step needs a name of its own, "
+            f"job {job_id} already had a step {name!r} in this run; give each step its own name, "
             'such as f"charge:{invoice}"'
         )
         self.job_id = job_id
@@ -229,32 +229,32 @@ class StepTwice(UsageError):
 
 
 class NeedsImmediate(UsageError):
-    """A SQLite transaction that began by reading cannot become a writing one."""
+    """A SQLite transaction that started with a read cannot be upgraded to write."""
 
     code = "needs_begin_immediate"
 
     def __init__(self) -> None:
         super().__init__(
-            "this SQLite transaction began by reading and another writer came between; "
-            "start it with BEGIN IMMEDIATE, then enqueue in it"
+            "this SQLite transaction started with a read, and another connection has written "
+            "since; start it with BEGIN IMMEDIATE"
         )
 
 
 class StatementCommits(UsageError):
-    """A statement such as CREATE TABLE has committed what came before it."""
+    """A statement such as CREATE TABLE committed the transaction."""
 
     code = "statement_commits"
 
     def __init__(self) -> None:
         super().__init__(
-            "MySQL and MariaDB commit at a statement such as CREATE TABLE, and with it what came "
-            "before in this transaction; put schema changes into a transaction of their own, and "
-            "let the error of a deadlock through"
+            "the transaction ended inside its block: MySQL and MariaDB commit at statements such "
+            "as CREATE TABLE, and roll back at a deadlock; run schema changes in a transaction "
+            "of their own, and do not catch deadlock errors"
         )
 
 
 class JobNotFound(TenureError):
-    """There is no such job."""
+    """The job does not exist."""
 
     code = "job_not_found"
 
@@ -264,29 +264,27 @@ class JobNotFound(TenureError):
 
 
 class ScheduleNotFound(TenureError):
-    """There is no such schedule."""
+    """The schedule does not exist."""
 
     code = "schedule_not_found"
 
     def __init__(self, name: str) -> None:
-        super().__init__(
-            f"there is no schedule {name!r}; a worker of the app that declares it makes its row"
-        )
+        super().__init__(f"there is no schedule {name!r}; a worker of its app creates it")
 
 
 class LeaseLost(TenureError):
-    """The job has another holder, or none: this one may change nothing."""
+    """The lease of this run has ended; it may not write."""
 
     code = "lease_lost"
 
     def __init__(self, job_id: str, fence: int) -> None:
-        super().__init__(f"job {job_id} is no longer held with fence {fence}; nothing was written")
+        super().__init__(f"the lease on job {job_id}, fence {fence}, ended; nothing was written")
         self.job_id = job_id
         self.fence = fence
 
 
 class MoveRefused(TenureError):
-    """The job's state does not allow the operator's move."""
+    """The job's state does not allow the move."""
 
     code = "move_refused"
 
@@ -299,67 +297,67 @@ class MoveRefused(TenureError):
 
 
 class VersionConflict(TenureError):
-    """The record was changed by somebody else since it was read."""
+    """The record was changed after it was read."""
 
     code = "version_conflict"
     retryable = True
 
     def __init__(self, collection: str, name: str) -> None:
-        super().__init__(f"{collection}/{name} was changed meanwhile; read it again")
+        super().__init__(f"{collection}/{name} was changed after it was read; read it again")
 
 
 class TransferRefused(TenureError):
-    """The jobs of one database may not be moved to another now; nothing was written."""
+    """The move cannot start; nothing was written."""
 
     code = "transfer_refused"
 
 
 class TransferStopped(TenureError):
-    """A row could not be written to the target."""
+    """The target database rejects a row."""
 
     code = "transfer_stopped"
 
 
 class TransferDiffers(TenureError):
-    """What was written is not what was read."""
+    """Source and target differ after the copy."""
 
     code = "transfer_differs"
 
 
 class StoreError(TenureError):
-    """The database did not do what it should."""
+    """The database failed."""
 
     code = "store_error"
     retryable = True
 
 
 class StoreUnavailable(StoreError):
-    """The database cannot be reached, the connection broke, or it cannot do this now."""
+    """The database cannot be reached, or cannot do this now."""
 
     code = "store_unavailable"
 
 
 class CommitUnknown(StoreUnavailable):
-    """The connection broke as the change was made: it may or may not have happened."""
+    """The connection broke during COMMIT: the change may or may not have been made."""
 
     code = "commit_unknown"
 
 
 class StoreBusy(StoreUnavailable):
-    """Other transactions were in the way for too long; nothing was written."""
+    """Other transactions held locks for too long; nothing was written."""
 
     code = "store_busy"
 
 
 class ContentRefused(StoreError):
-    """The database refuses a row for what is in it: trying again would not help."""
+    """The database rejects the content of a row; retrying does not help."""
 
     code = "content_refused"
     retryable = False
 
 
 class UnsupportedDatabase(StoreError):
-    """The database is older than supported, or lacks what is needed."""
+    """The database is too old, or lacks a required feature."""
 
     code = "unsupported_database"
     retryable = False
@@ -372,27 +370,27 @@ class MigrationsPending(StoreError):
     retryable = False
 
     def __init__(self, have: int, need: int, *, inside: bool = False) -> None:
-        why = " first (the schema cannot be changed beside your open transaction)" if inside else ""
+        why = " before you open a transaction" if inside else ""
         super().__init__(
             f"the schema is at version {have} and this code needs {need}; run: tenure migrate{why}"
         )
 
 
 class CodeTooOld(StoreError):
-    """The schema no longer serves this code."""
+    """This code is older than the schema allows."""
 
     code = "code_too_old"
     retryable = False
 
     def __init__(self, code_version: int, serves: int) -> None:
         super().__init__(
-            f"the schema serves code of schema version {serves} and newer; this code is at "
-            f"{code_version}: upgrade tenure in this program"
+            f"the schema needs code of schema version {serves} or newer, and this code has version "
+            f"{code_version}; upgrade tenure in this program"
         )
 
 
 class DatabaseClosed(StoreError):
-    """Nobody may use this database now."""
+    """The database is closed: tenure move is filling it, or has moved it away."""
 
     code = "database_closed"
     retryable = False

@@ -1,6 +1,6 @@
-"""Errors of identity: who asks is not known, may not, or names a key that is not there.
+"""Errors of identity: the caller is unknown, lacks a permission, or names an unknown key.
 
-The tree of all errors is drawn in `tenure.core.errors`.
+`tenure.core.errors` shows the tree of all errors.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from tenure.core.errors import TenureError
 
 
 class AccessError(TenureError):
-    """Who asks is not known, or may not do this."""
+    """The caller is unknown or not allowed to do this."""
 
     code = "access_error"
 
 
 class Unauthenticated(AccessError):
-    """No credential came along, or one that is not valid.
+    """The credential is missing or invalid.
 
-    `challenge` says what to send instead.
+    `challenge` is the value of the WWW-Authenticate header.
     """
 
     code = "unauthenticated"
@@ -28,25 +28,27 @@ class Unauthenticated(AccessError):
 
 
 class Forbidden(AccessError):
-    """The caller is known, but has no right to do this."""
+    """The caller lacks the permission to do this."""
 
     code = "forbidden"
 
 
 class IdentityUnavailable(AccessError):
-    """The keys that tokens are checked with cannot be had now."""
+    """The issuer's signing keys cannot be fetched."""
 
     code = "identity_unavailable"
     retryable = True
 
     def __init__(self) -> None:
-        super().__init__("the issuer's keys (TENURE_JWT_JWKS_URL) cannot be fetched; try again")
+        super().__init__(
+            "cannot fetch the issuer's signing keys from TENURE_JWT_JWKS_URL; try again"
+        )
 
 
 class ApiKeyNotFound(TenureError):
-    """There is no such API key."""
+    """The API key does not exist."""
 
     code = "api_key_not_found"
 
     def __init__(self, key_id: str) -> None:
-        super().__init__(f"there is no API key {key_id}; tenure keys list shows those there are")
+        super().__init__(f"there is no API key {key_id}; list them with: tenure keys list")

@@ -195,7 +195,7 @@ def api_failed(facts: Facts) -> Iterator[Sentence]:
 
 def jwks_failed(facts: Facts) -> Iterator[Sentence]:
     """Nobody with a token can be recognised when the last good keys are too old."""
-    text = f"the keys of the issuer of tokens cannot be had: {clip(str(facts['error']))}"
+    text = f"cannot fetch the issuer's signing keys: {clip(str(facts['error']))}"
     yield Sentence("error", text, "jwks", facts={"url": facts["url"]})
 
 

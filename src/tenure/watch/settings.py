@@ -9,7 +9,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
 class LogFormat(StrEnum):
-    """How a log line looks. `plain` is what people read at a terminal, and needs no extra."""
+    """Format of log lines. `plain` is for people at a terminal and needs no extra."""
 
     PLAIN = "plain"
     CONSOLE = "console"
@@ -17,7 +17,7 @@ class LogFormat(StrEnum):
 
 
 class LogLevel(StrEnum):
-    """From which weight on a line is written."""
+    """Lowest level that is logged."""
 
     DEBUG = "debug"
     INFO = "info"
@@ -28,15 +28,23 @@ class LogLevel(StrEnum):
 class WatchSettings(BaseSettings):
     """Read when logs or metrics are set up."""
 
-    model_config = SettingsConfigDict(env_prefix="TENURE_", extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="TENURE_", extra="ignore", use_attribute_docstrings=True
+    )
 
     log_format: LogFormat = LogFormat.PLAIN
+    """Format of log lines ([guide](guides/watch.md#logs))."""
     log_level: LogLevel = LogLevel.INFO
+    """Lowest level that is logged."""
     log_payloads: bool = False
+    """Include payloads in log lines about jobs."""
     metrics_token: SecretStr | None = Field(default=None, min_length=16)
+    """Bearer token for a worker's `--metrics-port`; without it, metrics are served on loopback
+    only.
+    """
 
     @field_validator("log_format", "log_level", mode="before")
     @classmethod
     def _lower(cls, value: object) -> object:
-        """`INFO` is how others write it."""
+        """Accept `INFO` as well as `info`."""
         return value.strip().lower() if isinstance(value, str) else value

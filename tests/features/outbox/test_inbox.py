@@ -149,7 +149,7 @@ def test_any_text_is_a_message_id(program: Program, inbox: Inbox, message: str) 
 @SQLITE
 def test_it_needs_a_transaction(inbox: Inbox) -> None:
     for wrong in (None, "payments"):
-        with pytest.raises(NeedsTransaction, match=r"needs the transaction of your work: pass"):
+        with pytest.raises(NeedsTransaction, match=r"needs a transaction; pass"):
             inbox.first(wrong, "payments", "m-1")
         with pytest.raises(NeedsTransaction):
             asyncio.run(inbox.first_async(wrong, "payments", "m-1"))

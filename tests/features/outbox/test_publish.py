@@ -145,7 +145,7 @@ def test_an_event_id_of_another_tenant_is_another(program: Program) -> None:
 def test_an_event_id_that_said_something_else_is_refused(program: Program) -> None:
     program.outbox.publish(None, CREATED, data=1, event_id="e-1")
 
-    with pytest.raises(EventConflict, match="'e-1' was published already"):
+    with pytest.raises(EventConflict, match="'e-1' was published before"):
         program.outbox.publish(None, CREATED, data=2, event_id="e-1")
     assert issubclass(EventConflict, KeyConflict)
     assert published(program) == [1]

@@ -1,4 +1,4 @@
-"""`tenure api`: serve the HTTP API until told to stop. Jobs are run by `tenure worker`."""
+"""`tenure api`: serve the HTTP API until a signal stops it. `tenure worker` runs the jobs."""
 
 from __future__ import annotations
 
@@ -25,24 +25,36 @@ if TYPE_CHECKING:
 AppToServe = Annotated[
     str | None,
     typer.Option("--app", metavar="MODULE:OBJECT",
-                 help="Your app: its payloads are checked, and /internal/tick can run it."),
+                 help="App to serve. Checks the payloads of its kinds; /internal/tick runs it."),
 ]  # fmt: skip
-Host = Annotated[str | None, typer.Option("--host", metavar="ADDRESS", help="[default: 127.0.0.1]")]
+Host = Annotated[
+    str | None,
+    typer.Option(
+        "--host", metavar="ADDRESS", help="Address to listen on.", show_default="127.0.0.1"
+    ),
+]
 Port = Annotated[
     int | None,
-    typer.Option("--port", metavar="N", min=0, max=65_535, help="0: any. [default: 8000]"),
+    typer.Option(
+        "--port",
+        metavar="N",
+        min=0,
+        max=65_535,
+        show_default="8000",
+        help="Port to listen on. 0 picks a free port.",
+    ),
 ]
 Workers = Annotated[
-    int, typer.Option("--workers", metavar="N", min=1, max=512, help="Processes that serve.")
+    int, typer.Option("--workers", metavar="N", min=1, max=512, help="Number of server processes.")
 ]
 ShowDocument = Annotated[
-    bool, typer.Option("--openapi", help="Print the OpenAPI document, and serve nothing.")
+    bool, typer.Option("--openapi", help="Print the OpenAPI document and exit.")
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What to serve, and where."""
+    """Which app to serve, and on which address."""
 
     app: str | None
     database: str | None
@@ -63,11 +75,13 @@ def api(
         typer.echo(_document(), nl=False)
         return
     order = Order(app=app, database=database, settings=settings_of(host=host, port=port))
-    if code := apart(lambda: _prepare(order)):  # nothing is open here when children are made
+    if code := apart(lambda: _prepare(order)):  # open nothing before the fork
         raise typer.Exit(code)
     with bound(order.settings.host, order.settings.port) as listener:
         address = base_url(listener)
-        typer.echo(f"serving {address} (pid {os.getpid()}); /openapi.json tells the routes")
+        typer.echo(
+            f"serving {address} (pid {os.getpid()}); API description: {address}/openapi.json"
+        )
         raise typer.Exit(_serve_all(order, listener, workers))
 
 
@@ -93,7 +107,7 @@ def _serve(order: Order, listener: socket.socket) -> None:
 
 
 def _prepare(order: Order) -> Tenure:
-    """The engine; refuses where the schema is not right, or strangers could reach it."""
+    """The engine. Fails if the schema is out of date or the address is open to strangers."""
     from tenure.api.kit.identity import check_binding
 
     engine = load_app(order.app, order.database) if order.app else open_engine(order.database)
@@ -103,7 +117,7 @@ def _prepare(order: Order) -> Tenure:
 
 
 def settings_of(**given: Any) -> ApiSettings:
-    """From the environment, but for what the command line says."""
+    """Settings from the environment; options of the command line take precedence."""
     from tenure.api.settings import ApiSettings
 
     return ApiSettings(**{name: value for name, value in given.items() if value is not None})
@@ -117,10 +131,12 @@ def _document() -> str:
 
 
 def check_installed() -> None:
-    """OptionError where the extra is missing."""
+    """Raise OptionError unless the extra `service` is installed."""
     try:
         import fastapi
         import uvicorn
     except ImportError as error:
-        raise OptionError(f"{error.name} is missing: pip install 'tenure[service]'") from error
+        raise OptionError(
+            f"{error.name} is not installed; run: pip install 'tenure[service]'"
+        ) from error
     del fastapi, uvicorn

@@ -1,4 +1,4 @@
-"""`tenure enqueue`: one job from options, or many from lines."""
+"""`tenure enqueue`: add one job from options, or many from a JSON Lines file."""
 
 from __future__ import annotations
 
@@ -21,37 +21,52 @@ from tenure.core.job import KeyMode, NewJob
 
 
 def enqueue(
-    kind: Annotated[str | None, typer.Argument(metavar="KIND", help="Selects the handler.")] = None,
-    payload: Annotated[str, typer.Option(metavar="JSON", help="The handler's arguments.")] = "{}",
+    kind: Annotated[
+        str | None, typer.Argument(metavar="KIND", help="Kind of the job: it selects the handler.")
+    ] = None,
+    payload: Annotated[str, typer.Option(metavar="JSON", help="Arguments of the handler.")] = "{}",
     key: Key = None,
-    key_mode: Annotated[KeyMode | None, typer.Option(help="Where the key is in use.")] = None,
-    queue: Annotated[str | None, typer.Option(metavar="NAME", help="The queue.")] = None,
-    priority: Annotated[int | None, typer.Option(help="0 goes first; 2 is usual.")] = None,
+    key_mode: Annotated[
+        KeyMode | None, typer.Option(help="What to do if the key is in use.")
+    ] = None,
+    queue: Annotated[str | None, typer.Option(metavar="NAME", help="Queue.")] = None,
+    priority: Annotated[int | None, typer.Option(help="Priority; 0 runs first.")] = None,
     tenant: Tenant = None,
     owner: Owner = None,
-    delay: Annotated[float | None, typer.Option(metavar="SECONDS", help="Not before.")] = None,
-    run_at: Annotated[str | None, typer.Option(metavar="ISO", help="Not before.")] = None,
-    expires: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="Cancel it if not started by then.")
+    delay: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Run after this many seconds.")
     ] = None,
-    max_attempts: Annotated[int | None, typer.Option(metavar="N", help="Runs at most.")] = None,
+    run_at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Run at this ISO 8601 time.")
+    ] = None,
+    expires: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Cancel the job unless it starts in this time."),
+    ] = None,
+    max_attempts: Annotated[
+        int | None, typer.Option(metavar="N", help="Maximum number of runs.")
+    ] = None,
     correlation_id: CorrelationId = None,
     jsonl: Annotated[
         str | None,
-        typer.Option("--jsonl", metavar="FILE", help="Many: a JSON object a line; - is stdin."),
+        typer.Option(
+            "--jsonl",
+            metavar="FILE",
+            help="Add one job per line, each a JSON object. - reads stdin.",
+        ),
     ] = None,
     app: MaybeApp = None,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add a job; it is durable when this returns. With --app, kind and payload are checked."""
+    """Add a job. It is committed when the command returns. --app checks kind and payload."""
     options = {
         "key": key, "key_mode": key_mode, "queue": queue, "priority": priority, "tenant": tenant,
         "owner": owner, "delay": delay, "run_at": run_at, "expires": expires,
         "max_attempts": max_attempts, "correlation_id": correlation_id,
     }  # fmt: skip
     if (kind is None) == (jsonl is None):
-        raise OptionError("give a KIND or --jsonl FILE, and not both")
+        raise OptionError("give either KIND or --jsonl FILE")
     engine = load_app(app, database) if app else open_engine(database)
     if jsonl is not None:
         with open_lines(jsonl) as lines:
@@ -69,14 +84,15 @@ def _one(engine: Tenure, given: dict[str, object], *, checked: bool, as_json: bo
     elif ref.created:
         typer.echo(f"job {ref.id} is queued")
     else:
-        typer.echo(f"job {ref.id} has this key already; nothing was added")
+        typer.echo(f"job {ref.id} already has this key; nothing was added")
     if ref.created:
-        with suppress(StoreError):  # it is added, whatever happens to the hint
+        # The job is committed: a warning that cannot be computed must not look like a failure.
+        with suppress(StoreError):
             _warn(engine, job)
 
 
 def _warn(engine: Tenure, job: NewJob) -> None:
-    """By name nobody checks the kind; and a queue that was given may be one that nobody serves."""
+    """Warn if no live worker takes the job: the kind may be misspelt, or the queue not served."""
     alive = [worker for worker in engine.insight.workers() if worker.alive]
     knowing = [worker for worker in alive if job.kind in worker.kinds]
     [placed] = engine.published.place([job])
@@ -85,8 +101,10 @@ def _warn(engine: Tenure, job: NewJob) -> None:
     if knowing:
         names = ", ".join(sorted({queue for worker in knowing for queue in worker.queues}))
         queue = placed.queue
-        note(f"no live worker takes {job.kind!r} from the queue {queue!r}, but from: {names}")
+        note(
+            f"warning: no live worker takes {job.kind!r} from queue {queue!r}; they serve: {names}"
+        )
     elif alive:
-        note(f"no live worker knows the kind {job.kind!r}; tenure workers lists what they know")
+        note(f"warning: no live worker knows the kind {job.kind!r}; the job waits until one does")
     else:
-        note(f"no worker is alive; the job waits for one that knows the kind {job.kind!r}")
+        note(f"warning: no worker is alive; the job waits until one knows the kind {job.kind!r}")

@@ -1,4 +1,4 @@
-"""`tenure jobs retry|cancel|replay|purge`: never over everything by accident."""
+"""`tenure jobs retry|cancel|replay|purge`. Each needs ids or a filter."""
 
 from __future__ import annotations
 
@@ -25,33 +25,38 @@ from tenure.core.job import DEAD_LETTERS, FINAL_STATES, OPEN_STATES, State
 from tenure.operations.operator import ADVICE
 from tenure.stores.contract import Change, Changed, Move
 
+# What a filter without --state means. Succeeded jobs cannot be retried, and dead letters are
+# deleted only if somebody names them: they may still be needed.
 RETRIED = (*DEAD_LETTERS, State.CANCELED)
 PURGED = tuple(state for state in FINAL_STATES if state not in DEAD_LETTERS)
 Progress = Callable[[int], None]
 OlderThan = Annotated[
     timedelta,
     typer.Option(
-        "--older-than", metavar="DURATION", parser=duration, help="Ended so long ago: 7d, 12h."
+        "--older-than",
+        metavar="DURATION",
+        parser=duration,
+        help="Only jobs that ended longer ago than this: 7d, 12h.",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consent:
-    """What the caller said about being asked."""
+    """The options that decide whether to ask before a change."""
 
     dry_run: bool
     yes: bool
     as_json: bool
 
     def ask(self, question: str) -> None:
-        """A person is asked; a program has to say beforehand that it agrees."""
+        """Ask on a terminal. Without a terminal, require --yes."""
         if self.yes:
             return
         if not sys.stdin.isatty():
             raise Refused(
-                f"{question} There is no terminal to ask on, and nothing was changed; "
-                "give --yes to agree, or --dry-run to see how many it would be"
+                f"{question} Nothing was changed: there is no terminal to confirm on; "
+                "pass --yes to confirm, or --dry-run to count the jobs"
             )
         if not typer.confirm(question, err=True):
             raise Refused("nothing was changed")
@@ -65,7 +70,7 @@ def retry(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Start jobs anew. A filter without --state means failed, dead and canceled ones."""
+    """Run finished jobs again. By default: failed, dead and canceled ones that match."""
     consent = Consent(dry_run=dry_run, yes=yes, as_json=as_json)
     _move(open_existing(database), _chosen(where, ids, RETRIED, "retry"), Move.RETRY, consent)
 
@@ -78,7 +83,7 @@ def cancel(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """End waiting jobs, ask running ones to stop. A filter without --state means those two."""
+    """Cancel queued jobs and ask running ones to stop. By default: both, if they match."""
     consent = Consent(dry_run=dry_run, yes=yes, as_json=as_json)
     _move(open_existing(database), _chosen(where, ids, OPEN_STATES, "cancel"), Move.CANCEL, consent)
 
@@ -90,9 +95,11 @@ def replay(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Start dead letters anew: the failed and dead jobs that match the filter."""
+    """Run dead letters again: the failed and dead jobs that match the filter."""
     if set(where.states or ()) - set(DEAD_LETTERS):
-        raise OptionError("replay takes failed and dead jobs; use jobs retry for the others")
+        raise OptionError(
+            "jobs replay takes failed and dead jobs only; use jobs retry for other states"
+        )
     consent = Consent(dry_run=dry_run, yes=yes, as_json=as_json)
     _move(
         open_existing(database), _chosen(where, None, DEAD_LETTERS, "replay"), Move.RETRY, consent
@@ -108,9 +115,11 @@ def purge(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Remove finished jobs for ever. Failed and dead ones stay unless --state names them."""
+    """Delete finished jobs. Failed and dead ones are kept unless --state names them."""
     if set(where.states or ()) & set(OPEN_STATES):
-        raise OptionError("only finished jobs can be purged; queued and running ones stay")
+        raise OptionError(
+            "jobs purge deletes finished jobs only; cancel queued and running ones first"
+        )
     engine = open_existing(database)
     before = engine.store.now() - older_than
     where = replace(where, states=where.states or PURGED, ids=tuple(ids) if ids else None)
@@ -118,32 +127,32 @@ def purge(
     consent = Consent(dry_run=dry_run, yes=yes, as_json=as_json)
     if _preview("purge", count, consent):
         return
-    consent.ask(f"Remove {plural(count, 'finished job')} for ever?")
+    consent.ask(f"Delete {plural(count, 'finished job')}?")
     with progress_bar("purge", count) as progress:
         removed = engine.operator.purge(where, before, actor=actor(), watch=progress)
     if as_json:
         show_json({"matched": count, "removed": removed})
     else:
-        typer.echo(f"removed {plural(removed, 'job')}")
+        typer.echo(f"deleted {plural(removed, 'job')}")
 
 
 def actor() -> str:
-    """Who does it, for the jobs' histories."""
+    """The name that histories and the audit log show: `cli:` and the system user."""
     try:
         return f"cli:{getpass.getuser()}"
-    except (KeyError, OSError):
+    except (KeyError, OSError):  # a container may run under a user id without a name
         return "cli"
 
 
 def noted(engine: Tenure, action: str, target: str, **facts: Any) -> None:
-    """An audit line with the name of whoever sits here."""
+    """Write an audit entry in the name of the system user."""
     engine.operator.audit.note(actor(), action, target, **facts)
 
 
 def _chosen(
     where: JobFilter, ids: list[str] | None, states: tuple[State, ...], verb: str
 ) -> JobFilter:
-    """Named jobs whatever their state: a refusal is an answer. Else the states that make sense."""
+    """Ids are taken in any state, so that each refusal is reported. A filter gets `states`."""
     if ids:
         return replace(where, ids=tuple(ids))
     if where.empty:
@@ -156,6 +165,7 @@ def _move(engine: Tenure, where: JobFilter, move: Move, consent: Consent) -> Non
     count = engine.operator.preview(where)
     if _preview(move, count, consent):
         return
+    # Ids are typed on purpose; a filter may match more than its author thinks.
     if where.ids is None:
         consent.ask(f"{move.capitalize()} {plural(count, 'job')}?")
     with progress_bar(move, count) as progress:
@@ -168,7 +178,7 @@ def _move(engine: Tenure, where: JobFilter, move: Move, consent: Consent) -> Non
 
 
 def _check_known(engine: Tenure, where: JobFilter) -> None:
-    """A job that is named and not there is an error before anything is changed."""
+    """Raise JobNotFound for an unknown id before anything is changed."""
     if where.ids is not None:
         there = {job.id for job in engine.insight.stream(JobFilter(ids=where.ids))}
         if missing := [job_id for job_id in where.ids if job_id not in there]:
@@ -176,7 +186,7 @@ def _check_known(engine: Tenure, where: JobFilter) -> None:
 
 
 def _preview(verb: str, count: int, consent: Consent) -> bool:
-    """True where the command ends here: a dry run, or nothing to do."""
+    """Report a dry run or an empty match; True if the command is done."""
     if not consent.dry_run and count:
         return False
     if consent.as_json:

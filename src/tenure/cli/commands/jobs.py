@@ -1,4 +1,4 @@
-"""`tenure jobs`: look at jobs. The moves are in `moves.py`, following one in `tail.py`."""
+"""`tenure jobs`: list and show jobs. The moves are in `job_moves.py`, `tail` in `tail.py`."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ LIST_LENGTH = 50
 COLUMNS = ("id", "kind", "state", "run", "queue", "tenant", "created", "note")
 Limit = Annotated[
     int | None,
-    typer.Option("--limit", min=1, help=f"At most so many. [default: {LIST_LENGTH}]"),
+    typer.Option("--limit", min=1, help="Maximum number of rows.", show_default=str(LIST_LENGTH)),
 ]
 Cursor = Annotated[
-    str | None, typer.Option("--cursor", metavar="X", help="Go on behind an earlier page.")
+    str | None, typer.Option("--cursor", metavar="CURSOR", help="Continue from this cursor.")
 ]
 AsLines = Annotated[
-    bool, typer.Option("--jsonl", help="All that match, one JSON object a line, as they come.")
+    bool, typer.Option("--jsonl", help="Stream all matches, one JSON object per line.")
 ]
 
 
 @jobs.command("why")
 def show_why(job_id: JobId, database: Database = None, as_json: AsJson = False) -> None:
-    """The one reason why a job is not running."""
+    """Explain why a job is not running."""
     engine = open_existing(database)
     job = engine.get(job_id)
     found = engine.insight.why(job)
@@ -61,7 +61,7 @@ def show_list(
     as_json: AsJson = False,
     as_lines: AsLines = False,
 ) -> None:
-    """Jobs, newest first."""
+    """List jobs, newest first."""
     engine = open_existing(database)
     if as_lines:
         _stream(engine, where, limit, cursor)
@@ -75,12 +75,12 @@ def show_list(
         return
     show_table(COLUMNS, _rows(page.rows, engine.store.now()))
     if page.next is not None:
-        note(f"more: --cursor {page.next}")
+        note(f"more rows: --cursor {page.next}")
 
 
 @jobs.command("show")
 def show_one(job_id: JobId, database: Database = None, as_json: AsJson = False) -> None:
-    """One job with its payload, its result and its last error."""
+    """Show a job with its payload, result and last error."""
     engine = open_existing(database)
     job = engine.get(job_id)
     history = engine.insight.history(job)
@@ -101,7 +101,7 @@ def show_one(job_id: JobId, database: Database = None, as_json: AsJson = False) 
 
 @jobs.command("history")
 def show_history(job_id: JobId, database: Database = None, as_json: AsJson = False) -> None:
-    """Every run and every operator's move, oldest first."""
+    """Show every run of a job and every operator's move, oldest first."""
     engine = open_existing(database)
     history = engine.insight.history(engine.get(job_id))
     if as_json:
@@ -110,7 +110,7 @@ def show_history(job_id: JobId, database: Database = None, as_json: AsJson = Fal
     if not history:
         typer.echo(f"job {job_id} has no history yet")
         return
-    columns = ("fence", "run", "what", "by", "ended", "took", "error")
+    columns = ("fence", "run", "entry", "worker", "ended", "took", "error")
     show_table(columns, [_history_row(one) for one in history])
 
 
@@ -144,9 +144,9 @@ def _rows(found: Iterable[Job], now: datetime) -> list[tuple[object, ...]]:
 
 
 def _note(job: Job, now: datetime) -> str:
-    """The one thing worth a look."""
+    """The most useful fact about this job, for the last column."""
     if job.cancel_requested and not job.state.final:
-        return "asked to stop"
+        return "cancel requested"
     if job.state is State.QUEUED and job.run_at > now:
         return f"due {ago(job.run_at, now)}"
     if job.state is State.RUNNING and job.progress is not None:

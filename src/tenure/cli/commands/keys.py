@@ -1,4 +1,4 @@
-"""`tenure keys`: who may use the API. A key is shown once, when it is made."""
+"""`tenure keys`: API keys and login links. A key is shown once, when it is created."""
 
 from __future__ import annotations
 
@@ -21,21 +21,30 @@ from tenure.cli.kit.output import note, show_json, show_table
 from tenure.cli.kit.values import duration
 from tenure.jobs.options import check_name
 
-keys = typer.Typer(help="Make, list and revoke API keys; make one-time links to the dashboard.")
+keys = typer.Typer(help="Create, list and revoke API keys; create single-use login links.")
 COLUMNS = ("id", "name", "permission", "tenant", "owner", "created", "by", "expires")
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Who or what will use it: ci, grafana.")]
-KeyId = Annotated[str, typer.Argument(metavar="ID", help="The key's id, as the list shows it.")]
-May = Annotated[Permission, typer.Option("--permission", help="Each includes those before it.")]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Name of the user or program: ci, grafana.")
+]
+KeyId = Annotated[str, typer.Argument(metavar="ID", help="Id of the key; see tenure keys list.")]
+May = Annotated[
+    Permission, typer.Option("--permission", help="write includes read; admin includes write.")
+]
 Expires = Annotated[
     timedelta | None,
-    typer.Option("--expires", metavar="DURATION", parser=duration, help="Good for so long: 90d."),
+    typer.Option(
+        "--expires",
+        metavar="DURATION",
+        parser=duration,
+        help="Lifetime: 90d, 12h. Without it the key does not expire.",
+    ),
 ]
-Base = Annotated[str, typer.Option("--base-url", metavar="URL", help="Where people reach the API.")]
+Base = Annotated[str, typer.Option("--base-url", metavar="URL", help="Public address of the API.")]
 
 
 @keys.callback(invoke_without_command=True)
 def root(context: typer.Context, database: Database = None, as_json: AsJson = False) -> None:
-    """Without a command: the list."""
+    """List the keys if no subcommand is given."""
     if context.invoked_subcommand is None:
         show(database, as_json=as_json)
 
@@ -50,7 +59,7 @@ def create(
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a key and print it: this once. Without --tenant it is good for every tenant."""
+    """Create a key and print it once. Without --tenant it is valid for every tenant."""
     seconds = None if expires is None else expires.total_seconds()
     text, key = Keys(open_existing(database)).create(
         name, permission, actor=actor(), tenant=tenant, owner=owner, seconds=seconds
@@ -59,25 +68,27 @@ def create(
         show_json({**_shape(key), "key": text})
         return
     typer.echo(text)
-    note(f"key {key.id} may {permission} {_whose(key)}; keep it well: it is not shown again")
+    note(
+        f"key {key.id}: {permission} permission {_whose(key)}; store it now, it is not shown again"
+    )
 
 
 @keys.command("list")
 def show(database: Database = None, as_json: AsJson = False) -> None:
-    """The keys there are; not the secrets, which nobody has."""
+    """List the keys. The secrets are not stored, so they cannot be shown."""
     engine = open_existing(database)
     found = list(Keys(engine).list())
     if as_json:
         show_json(items(_shape(key) for key in found))
         return
     if not found:
-        typer.echo("there are no keys; tenure keys create NAME makes one")
+        typer.echo("there are no keys; create one: tenure keys create NAME")
         return
     now = engine.store.now()
     show_table(
         COLUMNS,
         [
-            (key.id, key.name, key.permission, "every one" if key.tenant is None else key.tenant,
+            (key.id, key.name, key.permission, "all" if key.tenant is None else key.tenant,
              key.owner, ago(key.created_at, now), key.created_by, ago(key.expires_at, now))
             for key in found
         ],
@@ -86,7 +97,7 @@ def show(database: Database = None, as_json: AsJson = False) -> None:
 
 @keys.command("revoke")
 def revoke(key_id: KeyId, database: Database = None, as_json: AsJson = False) -> None:
-    """Good for nothing from now on; a running API notices within seconds."""
+    """Revoke a key. A running API rejects it within seconds."""
     Keys(open_existing(database)).revoke(key_id, actor=actor())
     if as_json:
         show_json({"keyId": key_id, "revoked": True})
@@ -104,7 +115,8 @@ def link(
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """A one-time link that opens a session of the dashboard for somebody."""
+    """Create a single-use link that logs a person in to the dashboard."""
+    # Keys.create checks these for a key; a link has to be checked here.
     check_name("key_name", name)
     check_whose(tenant, owner)
     caller = Caller(
@@ -124,7 +136,7 @@ def link(
 
 @keys.command("end-sessions")
 def end_sessions(database: Database = None, as_json: AsJson = False) -> None:
-    """Everybody at the dashboard has to log in again; a running API notices within seconds."""
+    """End all dashboard sessions and unused login links. Takes effect within seconds."""
     engine = open_existing(database)
     ended = Tickets(engine, SESSIONS).end_all() + Tickets(engine, LOGIN_LINKS).end_all()
     noted(engine, "sessions.ended", "", ended=ended)

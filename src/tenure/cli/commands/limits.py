@@ -16,33 +16,34 @@ from tenure.cli.kit.output import show_json, show_table
 from tenure.core.rules.limits import Limit
 from tenure.operations.limits import KindLimit
 
-limits = typer.Typer(help="See and set what a kind may do at a time, in the whole fleet.")
-Kind = Annotated[str, typer.Argument(metavar="KIND", help="The kind of job.")]
+limits = typer.Typer(help="List and set limits of kinds: jobs at a time, and starts per period.")
+Kind = Annotated[str, typer.Argument(metavar="KIND", help="Kind of job.")]
 EachKey = Annotated[
-    bool, typer.Option("--each-key", help="For each limit_key within the kind, not for the kind.")
+    bool,
+    typer.Option("--each-key", help="Apply the limit to each limit_key instead of the whole kind."),
 ]
-Running = Annotated[int | None, typer.Option(metavar="N", help="At most so many at a time.")]
-Rate = Annotated[float | None, typer.Option(metavar="N", help="At most so many starts ...")]
-Per = Annotated[float, typer.Option(metavar="SECONDS", help="... in so many seconds.")]
-Burst = Annotated[int | None, typer.Option(metavar="N", help="So many of them at once.")]
+Running = Annotated[int | None, typer.Option(metavar="N", help="Jobs that may run at a time.")]
+Rate = Annotated[float | None, typer.Option(metavar="N", help="Starts allowed per period.")]
+Per = Annotated[float, typer.Option(metavar="SECONDS", help="Length of the period.")]
+Burst = Annotated[int | None, typer.Option(metavar="N", help="Burst size.")]
 
 
 @limits.callback(invoke_without_command=True)
 def root(context: typer.Context, database: Database = None, as_json: AsJson = False) -> None:
-    """Without a command: the list."""
+    """List the limits if no subcommand is given."""
     if context.invoked_subcommand is None:
         show(database=database, as_json=as_json)
 
 
 @limits.command("list")
 def show(app: MaybeApp = None, database: Database = None, as_json: AsJson = False) -> None:
-    """What operators have set; with --app also what its handlers say."""
+    """List limits set by operators; with --app also those declared by its handlers."""
     engine = open_existing(database) if app is None else load_existing(app, database)
     found = engine.limits.all()
     if as_json:
         show_json(items(camel(one) for one in found))
     elif not found:
-        typer.echo("no kind is limited here; handlers may say limits of their own (--app)")
+        typer.echo("no limits are set; pass --app to include those that handlers declare")
     else:
         columns = ("kind", "for", "limit", "set by")
         show_table(columns, [_row(one) for one in found])
@@ -59,7 +60,7 @@ def put(
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Limit a kind, or each key within it. Goes before what the handler says, within 15 s."""
+    """Limit a kind, or each key within it. Overrides the handler's limit within 15 seconds."""
     limit = Limit(running=running, rate=rate, per=per, burst=burst)
     engine = open_existing(database)
     engine.limits.set(kind, limit, each_key=each_key)
@@ -71,14 +72,14 @@ def put(
 def forget(
     kind: Kind, each_key: EachKey = False, database: Database = None, as_json: AsJson = False
 ) -> None:
-    """What the handler says holds again."""
+    """Remove an operator's limit. The handler's own limit applies again."""
     engine = open_existing(database)
     if known := engine.limits.forget(kind, each_key=each_key):
         noted(engine, "limit.forgotten", kind, each_key=each_key)
     if as_json:
         show_json({"kind": kind, "eachKey": each_key, "forgotten": known})
     else:
-        typer.echo(f"{kind}: {'forgotten' if known else 'nothing was set'}")
+        typer.echo(f"{kind}: {'limit removed' if known else 'no limit was set'}")
 
 
 def _row(one: KindLimit) -> tuple[str, str, str, str]:

@@ -1,4 +1,4 @@
-"""`tenure jobs logs`: what a job's handlers said, all of it or page by page."""
+"""`tenure jobs logs`: the log lines of a job, all of them or page by page."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from tenure.stores.contract import LogLine
 
 Limit = Annotated[
     int | None,
-    typer.Option("--limit", min=1, help="At most so many. [default: all; 500 with --json]"),
+    typer.Option(
+        "--limit", min=1, help="Maximum number of lines.", show_default="all; 500 with --json"
+    ),
 ]
 Cursor = Annotated[
-    str | None, typer.Option("--cursor", metavar="X", help="Continue from this cursor.")
+    str | None, typer.Option("--cursor", metavar="CURSOR", help="Continue from this cursor.")
 ]
-AsLines = Annotated[bool, typer.Option("--jsonl", help="One JSON object a line, as they come.")]
+AsLines = Annotated[bool, typer.Option("--jsonl", help="Stream one JSON object per line.")]
 
 
 def logs(
@@ -47,7 +49,7 @@ def logs(
         else:
             print_lines([last])
     if next(left, None) is not None and last is not None:
-        note(f"more: --cursor {last.id}")
+        note(f"more lines: --cursor {last.id}")
 
 
 def _show_page(engine: Tenure, job_id: str, limit: int, cursor: str | None) -> None:

@@ -1,4 +1,4 @@
-"""`tenure queues`: what waits, pausing it, and the options of each queue."""
+"""`tenure queues`: depth, pauses and options of queues."""
 
 from __future__ import annotations
 
@@ -19,33 +19,37 @@ from tenure.cli.kit.output import show_json, show_table
 from tenure.core.errors import OptionError
 from tenure.operations.insight import QueueView
 
-queues = typer.Typer(help="See, pause and resume queues, and set their options.")
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The queue.")]
+queues = typer.Typer(help="List, pause and resume queues; set their options.")
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the queue.")]
 Fair = Annotated[
     bool | None,
-    typer.Option("--fair/--no-fair", help="Tenants share; or the oldest job goes first."),
+    typer.Option(
+        "--fair/--no-fair", help="Share slots between tenants, or run the oldest job first."
+    ),
 ]
 Ageing = Annotated[
     str | None,
-    typer.Option(metavar="SECONDS|off", help="Raise the priority of a job that waited so long."),
+    typer.Option(
+        metavar="SECONDS|off", help="Raise the priority of a job that has waited this long."
+    ),
 ]
 Prefetch = Annotated[
     str | None,
-    typer.Option(metavar="N|auto", help="Jobs claimed ahead of free slots; 0 for none."),
+    typer.Option(metavar="N|auto", help="Jobs to claim ahead of free slots; 0 disables it."),
 ]
 COLUMNS = ("queue", "queued", "running", "oldest due", "state", "options")
 
 
 @queues.callback(invoke_without_command=True)
 def root(context: typer.Context, database: Database = None, as_json: AsJson = False) -> None:
-    """Without a command: the list."""
+    """List the queues if no subcommand is given."""
     if context.invoked_subcommand is None:
         show(database, as_json=as_json)
 
 
 @queues.command("list")
 def show(database: Database = None, as_json: AsJson = False) -> None:
-    """Every queue with open jobs or a pause."""
+    """List queues that have open jobs, are paused or have options."""
     engine = open_existing(database)
     options = _options(engine)
     found = {queue.name: queue for queue in engine.insight.queues()}
@@ -58,7 +62,7 @@ def show(database: Database = None, as_json: AsJson = False) -> None:
         )
         return
     if not views:
-        typer.echo("no queue has open jobs, none is paused, and none has options")
+        typer.echo("no queue has open jobs, is paused or has options")
         return
     now = engine.store.now()
     show_table(COLUMNS, [_row(one, options.get(one.name, {}), now) for one in views])
@@ -73,7 +77,7 @@ def put(
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set options of a queue. They override those in code; workers follow within 15 seconds."""
+    """Set options of a queue. They override the code and reach workers within 15 seconds."""
     engine = open_existing(database)
     changes: dict[str, Any] = {} if fair is None else {"fair": fair}
     if ageing is not None:
@@ -81,7 +85,7 @@ def put(
     if prefetch is not None:
         changes["prefetch"] = None if prefetch == "auto" else _whole(prefetch)
     if not changes:
-        raise OptionError("give --fair, --no-fair, --ageing or --prefetch")
+        raise OptionError("give at least one of --fair, --no-fair, --ageing and --prefetch")
     engine.queues.set(name, **changes)
     noted(engine, "queue.set", name, **changes)
     _say_options(engine, name, as_json=as_json)
@@ -89,7 +93,7 @@ def put(
 
 @queues.command("reset")
 def reset(name: Name, database: Database = None, as_json: AsJson = False) -> None:
-    """Forget the options that operators set: those in code apply again."""
+    """Remove options set by operators. The options in code apply again."""
     engine = open_existing(database)
     if engine.queues.forget(name):
         noted(engine, "queue.reset", name)
@@ -98,14 +102,14 @@ def reset(name: Name, database: Database = None, as_json: AsJson = False) -> Non
 
 @queues.command("pause")
 def pause(name: Name, database: Database = None, as_json: AsJson = False) -> None:
-    """No worker starts a job of this queue until it is resumed."""
+    """Pause a queue: workers start none of its jobs until it is resumed."""
     open_existing(database).operator.pause(name, actor())
     _say(name, paused=True, as_json=as_json)
 
 
 @queues.command("resume")
 def resume(name: Name, database: Database = None, as_json: AsJson = False) -> None:
-    """Go on."""
+    """Resume a paused queue."""
     open_existing(database).operator.resume(name, actor())
     _say(name, paused=False, as_json=as_json)
 
@@ -118,10 +122,10 @@ def _say(name: str, *, paused: bool, as_json: bool) -> None:
 
 
 def _options(engine: Tenure) -> dict[str, dict[str, Any]]:
-    """What holds beside the defaults: as live workers' code says, and operators over that."""
+    """Options that differ from the defaults: those of live workers, overridden by operators."""
     found: dict[str, dict[str, Any]] = {}
     for worker in engine.insight.workers():
-        if worker.alive:
+        if worker.alive:  # a dead worker may have run an older release
             for name, said in worker.queue_options.items():
                 found[name] = dict(said)
     for name, kept in engine.queues.kept().items():
@@ -130,7 +134,7 @@ def _options(engine: Tenure) -> dict[str, dict[str, Any]]:
 
 
 def _words(said: Mapping[str, Any]) -> str:
-    """`oldest first, ageing 60 s, prefetch 0`; a dash where all is as usual."""
+    """`oldest first, ageing 60 s, prefetch 0`; a dash if all options have their defaults."""
     words = ["oldest first"] if said.get("fair") is False else []
     if said.get("ageing") is not None:
         words.append(f"ageing {said['ageing']:g} s")
@@ -154,14 +158,14 @@ def _say_options(engine: Tenure, name: str, *, as_json: bool) -> None:
         show_json({"name": name, "options": said})
     else:
         words = _words(said)
-        typer.echo(f"queue {name}: {'as usual' if words == '-' else words}")
+        typer.echo(f"queue {name}: {'default options' if words == '-' else words}")
 
 
 def _number(name: str, text: str, word: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise OptionError(f"{name} {text!r} is neither a number nor {word!r}") from None
+        raise OptionError(f"{name} must be a number or {word!r}, not {text!r}") from None
 
 
 def _whole(text: str) -> int | float:

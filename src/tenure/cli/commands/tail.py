@@ -1,4 +1,4 @@
-"""`tenure jobs tail`: follow one job's lines, progress and state until it is final."""
+"""`tenure jobs tail`: follow the log lines, progress and state of a job until it ends."""
 
 from __future__ import annotations
 
@@ -18,37 +18,42 @@ from tenure.jobs.blocking import pauses
 from tenure.stores.contract import LogLine
 
 LINES_AT_ONCE = 500
-A_YEAR = 366 * 86_400.0
+A_YEAR = 366 * 86_400.0  # "no timeout", for a loop that needs a number
 
 
 def tail(
     job_id: JobId,
     database: Database = None,
     follow: Annotated[
-        bool, typer.Option("--follow/--no-follow", help="Wait for more until the job is final.")
+        bool, typer.Option("--follow/--no-follow", help="Wait for more lines until the job ends.")
     ] = True,
     timeout: Annotated[
         float | None,
-        typer.Option("--timeout", metavar="SECONDS", min=0, help="Then give up with exit code 1."),
+        typer.Option(
+            "--timeout",
+            metavar="SECONDS",
+            min=0,
+            help="Stop waiting after this time, with exit code 1.",
+        ),
     ] = None,
 ) -> None:
-    """Print what a job says, how far it is and how it ends."""
+    """Follow a job: print its log lines, progress and state until it ends."""
     engine = open_existing(database)
-    told = Told(engine)
-    job = told.look(job_id)
+    printed = Printed(engine)
+    job = printed.update(job_id)
     if not follow:
         return
     for pause in pauses(A_YEAR if timeout is None else timeout):
         if job.state.final:
             return
         time.sleep(pause)
-        job = told.look(job_id)
+        job = printed.update(job_id)
     if not job.state.final:
         raise typer.Exit(PROBLEMS)
 
 
-class Told:
-    """What has been printed already."""
+class Printed:
+    """Prints what is new about a job, and remembers what it has printed."""
 
     def __init__(self, engine: Tenure) -> None:
         self._engine = engine
@@ -56,8 +61,9 @@ class Told:
         self._state = ""
         self._progress = ""
 
-    def look(self, job_id: str) -> Job:
-        """Print what is new. The job is read first, so that no line after its end is missed."""
+    def update(self, job_id: str) -> Job:
+        """Print what is new."""
+        # Read the job before its lines: a job seen as final then has no line still to come.
         job = self._engine.get(job_id)
         while news := self._engine.insight.logs(job_id, LINES_AT_ONCE, self._last):
             self._last = news[-1].id
@@ -85,7 +91,7 @@ class Told:
 
 
 def print_lines(lines: Iterable[LogLine]) -> None:
-    """When, how loud, what."""
+    """Print the time, the level unless it is info, and the message."""
     for line in lines:
         at = "" if line.at is None else f"{line.at:%H:%M:%S}  "
         level = "" if line.level == "info" else f"{line.level}: "

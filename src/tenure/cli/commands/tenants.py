@@ -1,4 +1,4 @@
-"""`tenure tenants`: how tenants share the slots, and how many each may have."""
+"""`tenure tenants`: weights and caps of tenants."""
 
 from __future__ import annotations
 
@@ -13,23 +13,25 @@ from tenure.cli.kit.options import AsJson, Database
 from tenure.cli.kit.output import show_json, show_table
 
 tenants = typer.Typer(
-    help="See and set what tenants weigh, and how many of their jobs run at a time."
+    help="List and set the weights of tenants and how many of their jobs may run at a time."
 )
-Name = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant.")]
-Jobs = Annotated[int, typer.Argument(metavar="JOBS", help="How many may run at a time.")]
-Weight = Annotated[float, typer.Argument(metavar="WEIGHT", help="Its share; others weigh 1.")]
+Name = Annotated[str, typer.Argument(metavar="TENANT", help="Name of the tenant.")]
+Jobs = Annotated[int, typer.Argument(metavar="JOBS", help="Jobs that may run at a time.")]
+Weight = Annotated[
+    float, typer.Argument(metavar="WEIGHT", help="Share of the slots; the default is 1.")
+]
 
 
 @tenants.callback(invoke_without_command=True)
 def root(context: typer.Context, database: Database = None, as_json: AsJson = False) -> None:
-    """Without a command: the list."""
+    """List the tenants if no subcommand is given."""
     if context.invoked_subcommand is None:
         show(database, as_json=as_json)
 
 
 @tenants.command("list")
 def show(database: Database = None, as_json: AsJson = False) -> None:
-    """Tenants that do not weigh 1, or have a cap."""
+    """List tenants that have a cap or a weight other than 1."""
     known = open_existing(database).tenants
     weights, caps = known.weights(), known.caps()
     names = sorted(weights.keys() | caps.keys())
@@ -37,7 +39,7 @@ def show(database: Database = None, as_json: AsJson = False) -> None:
     if as_json:
         show_json(items(dict(zip(("tenant", "weight", "cap"), one, strict=True)) for one in found))
     elif not found:
-        typer.echo("every tenant weighs 1, and none has a cap")
+        typer.echo("every tenant has weight 1 and no cap")
     else:
         shown = [(name or "(none)", weight, cap or "-") for name, weight, cap in found]
         show_table(("tenant", "weight", "at a time"), shown)
@@ -45,7 +47,7 @@ def show(database: Database = None, as_json: AsJson = False) -> None:
 
 @tenants.command("weigh")
 def weigh(name: Name, weight: Weight, database: Database = None, as_json: AsJson = False) -> None:
-    """Within a priority, a tenant of weight 3 gets three times the share of one of weight 1."""
+    """Set the weight of a tenant. Weight 3 gets three times the slots of weight 1."""
     engine = open_existing(database)
     engine.tenants.weigh(name, weight)
     noted(engine, "tenant.weighed", name, weight=weight)
@@ -54,7 +56,7 @@ def weigh(name: Name, weight: Weight, database: Database = None, as_json: AsJson
 
 @tenants.command("forget")
 def forget(name: Name, database: Database = None, as_json: AsJson = False) -> None:
-    """Let it weigh 1 again."""
+    """Reset the weight of a tenant to 1."""
     engine = open_existing(database)
     if engine.tenants.forget(name):
         noted(engine, "tenant.weighed", name, weight=1.0)
@@ -63,7 +65,7 @@ def forget(name: Name, database: Database = None, as_json: AsJson = False) -> No
 
 @tenants.command("cap")
 def cap(name: Name, jobs: Jobs, database: Database = None, as_json: AsJson = False) -> None:
-    """No more than so many of its jobs run at a time, in the whole fleet."""
+    """Limit how many jobs of a tenant run at a time, over all workers."""
     engine = open_existing(database)
     engine.tenants.cap(name, jobs)
     noted(engine, "tenant.capped", name, jobs=jobs)
@@ -72,7 +74,7 @@ def cap(name: Name, jobs: Jobs, database: Database = None, as_json: AsJson = Fal
 
 @tenants.command("uncap")
 def uncap(name: Name, database: Database = None, as_json: AsJson = False) -> None:
-    """As many as there are slots."""
+    """Remove the cap of a tenant."""
     engine = open_existing(database)
     if engine.tenants.uncap(name):
         noted(engine, "tenant.uncapped", name)
@@ -91,4 +93,4 @@ def _say(name: str, weight: float, *, as_json: bool) -> None:
     if as_json:
         show_json({"tenant": name, "weight": weight})
     else:
-        typer.echo(f"tenant {name} weighs {weight:g}")
+        typer.echo(f"tenant {name} has weight {weight:g}")

@@ -1,4 +1,4 @@
-"""`tenure tick`: one tick within its budgets, then the report."""
+"""`tenure tick`: run one tick within its budgets and print the report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from tenure.cli.kit.output import show_json, show_table
 
 
 def tick(app: AppName, database: Database = None, as_json: AsJson = False) -> None:
-    """Run every runner once, within WORKER_TICK_*. Exit code 1 where one failed."""
+    """Run due jobs and schedules once, within the WORKER_TICK_* budgets, then exit.
+
+    The exit code is 1 if a runner failed.
+    """
     from tenure.worker import Worker
 
     engine = load_app(app, database)

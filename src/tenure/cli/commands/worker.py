@@ -1,4 +1,4 @@
-"""`tenure worker`: run an app's jobs until told to stop."""
+"""`tenure worker`: run the jobs of an app until a signal stops it."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from tenure.watch.settings import WatchSettings
 
 LeaseSeconds = Annotated[
     float | None,
-    typer.Option("--lease-seconds", metavar="S", min=0.2, max=86_400,
-                 help="A worker silent for so long has lost its jobs. [default: 60]"),
+    typer.Option("--lease-seconds", metavar="SECONDS", min=0.2, max=86_400, show_default="60",
+                 help="Lease length in seconds."),
 ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What to run, and how."""
+    """Which app to run, and with which options."""
 
     app: str
     database: str | None
@@ -55,29 +55,34 @@ def worker(
     app: AppName,
     database: Database = None,
     processes: Annotated[
-        int, typer.Option("--processes", metavar="P", min=1, max=512, help="Worker processes.")
+        int, typer.Option("--processes", metavar="N", min=1, max=512, help="Number of processes.")
     ] = 1,
     concurrency: Annotated[
         int | None,
-        typer.Option("--concurrency", metavar="C", min=1, max=10_000,
-                     help="Jobs at a time, of each queue and process. [default: 10]"),
+        typer.Option("--concurrency", metavar="N", min=1, max=10_000, show_default="10",
+                     help="Jobs each process runs at a time, per queue."),
     ] = None,
     lease_seconds: LeaseSeconds = None,
     queue: Annotated[
         list[str] | None,
-        typer.Option("--queue", metavar="NAME=SLOTS", help="Only these queues. May be repeated."),
+        typer.Option("--queue", metavar="NAME=SLOTS",
+                     help="Serve only this queue. May be repeated."),
     ] = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", help="Say nothing but the worker's own troubles.")
+        bool, typer.Option("--quiet", help="Print only errors of the worker itself.")
     ] = False,
     metrics_port: MetricsPort = None,
     metrics_host: MetricsHost = "127.0.0.1",
 ) -> None:  # fmt: skip
-    """Run jobs until SIGTERM or SIGINT; a second signal gives everything back at once."""
+    """Run jobs until SIGTERM or SIGINT.
+
+    Running jobs may finish for WORKER_SHUTDOWN_TIMEOUT_MS.
+    A second signal returns them to the queue at once.
+    """
     order = Order(app=app, database=database, concurrency=concurrency,
                   lease_seconds=lease_seconds, queues=queue or [], quiet=quiet,
                   metrics=address(metrics_host, metrics_port))  # fmt: skip
-    slots(order.queues, 1)
+    slots(order.queues, 1)  # a bad --queue fails here, not in every child
     if processes == 1:
         work(order)
         return
@@ -91,21 +96,21 @@ def worker(
 
 
 def work(order: Order, place: int = 0) -> None:
-    """In this process, until told to stop."""
+    """Run a worker in this process until a signal stops it."""
     from tenure.worker import Worker
 
     engine = prepare(order)
     default = order.concurrency or engine.settings.concurrency
     one = Worker(engine, concurrency=order.concurrency, queues=slots(order.queues, default))
-    gc.collect()
-    gc.freeze()  # what the app has imported stays: a process that only works need not look at it
-    one.isolate()  # before there is a thread that serves metrics
+    gc.collect()  # before freeze, which would keep garbage for ever
+    gc.freeze()  # imported modules stay alive, so the collector need not scan them again
+    one.isolate()  # forks, so it must come before the thread that serves metrics
     with watching(engine, quiet=order.quiet, metrics=at(order.metrics, place)):
         one.run()
 
 
 def prepare(order: Order) -> Tenure:
-    """The app with the order's settings. A database that is away may come; a wrong one does not."""
+    """The app with the settings of the command line."""
     engine = load_app(order.app, order.database)
     if order.lease_seconds is not None:
         values = {**engine.settings.model_dump(), "lease_seconds": order.lease_seconds}
@@ -115,7 +120,7 @@ def prepare(order: Order) -> Tenure:
 
 
 def rehearse(order: Order, processes: int) -> None:
-    """What would go wrong in every child is said once, before there is one."""
+    """Check in one process what would otherwise fail in every child."""
     engine = prepare(order)
     with ExitStack() as stack:
         for place in range(processes):
@@ -124,20 +129,20 @@ def rehearse(order: Order, processes: int) -> None:
 
 
 def check_store(engine: Tenure) -> None:
-    """Raises where the schema is not right: waiting would not help."""
+    """Raise if the schema is not usable. An unreachable database is not an error: it may return."""
     engine.features.load()  # their tables are checked with the engine's
     with suppress(StoreUnavailable):
         engine.store.now()
 
 
 def apart(step: Callable[[], object]) -> int:
-    """Try a step in a child process: a supervisor imports no app and opens no store."""
+    """Run a step in a child process, so that the supervisor imports no app and opens no store."""
     return os.waitstatus_to_exitcode(os.waitpid(begin_apart(step), 0)[1])
 
 
 def begin_apart(step: Callable[[], object]) -> int:
-    """A child process that ends when the step does, with its exit code; the child's id."""
-    sys.stdout.flush()
+    """Start a child process that runs the step and exits with its code; returns its id."""
+    sys.stdout.flush()  # otherwise the child prints the buffer a second time
     if pid := os.fork():
         return pid
     code = 1
@@ -148,4 +153,4 @@ def begin_apart(step: Callable[[], object]) -> int:
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(code)
+        os._exit(code)  # not sys.exit: the parent's exit handlers must not run in the child

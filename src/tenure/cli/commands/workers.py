@@ -1,4 +1,4 @@
-"""`tenure workers`: who works here."""
+"""`tenure workers`: the worker processes of this database."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ COLUMNS = ("worker", "host", "pid", "running", "slots", "kinds", "seen", "state"
 
 
 def workers(database: Database = None, as_json: AsJson = False) -> None:
-    """List the worker processes, the silent ones marked."""
+    """List worker processes, and which of them have stopped responding."""
     engine = open_existing(database)
     found = engine.insight.workers()
     if as_json:
         show_json(items(plain(worker_shape(worker)) for worker in found))
         return
     if not found:
-        typer.echo("no workers; start one: tenure worker --app MODULE:OBJECT")
+        typer.echo("there are no workers; start one: tenure worker --app MODULE:OBJECT")
         return
     now = engine.store.now()
     show_table(

@@ -122,7 +122,7 @@ def clock(engine: Tenure, allowed: float) -> Finding:
 
 
 def workers(engine: Tenure) -> Finding:
-    """Live workers, and workers that ended without signing out."""
+    """Workers that are alive, and those that stopped reporting."""
     found = engine.insight.workers()
     silent = [worker for worker in found if not worker.alive]
     fact = f"{len(found) - len(silent)} alive"
@@ -132,24 +132,24 @@ def workers(engine: Tenure) -> Finding:
     named = ", ".join(
         f"{worker.id} (for {span((now - worker.seen_at).total_seconds())})" for worker in silent
     )
-    todo = "look why they ended; their jobs are taken up by others when the lease is over"
+    todo = "find out why they stopped; their jobs run on other workers when the leases end"
     return Finding(Level.WARNING, "workers", f"{fact}, {len(silent)} silent: {named}", todo)
 
 
 def wake_ups(engine: Tenure) -> Finding:
-    """Whether live workers receive wake-ups; the others find jobs by polling."""
+    """Workers that are woken for new jobs; the others poll."""
     if Capability.WAKE_UPS not in engine.store.capabilities:
         return Finding(Level.OK, "wake-ups", "within a process; between processes by polling")
     deaf = [one.id for one in engine.insight.workers() if one.alive and not one.listening]
     if not deaf:
         return Finding(Level.OK, "wake-ups", "every live worker listens")
     fact = f"not listening, so they find jobs by polling: {', '.join(deaf)}"
-    todo = "one that has just started listens soon; behind a pooler set TENURE_LISTEN_URL"
+    todo = "a worker that just started listens soon; behind a pooler set TENURE_LISTEN_URL"
     return Finding(Level.WARNING, "wake-ups", fact, todo)
 
 
 def stuck(engine: Tenure) -> Finding:
-    """Running jobs whose lease ended and that no worker took up."""
+    """Running jobs whose lease ended, and which no worker has claimed again."""
     count = engine.insight.overdue(STUCK_GRACE_SECONDS)
     if not count:
         return Finding(Level.OK, "stuck jobs", "none")
@@ -181,7 +181,7 @@ def stopped_keys(engine: Tenure) -> Finding:
 
 
 def orphans(engine: Tenure) -> Iterator[Finding]:
-    """Queued jobs that no live worker takes."""
+    """Queued jobs that no live worker takes from their queue."""
     found = engine.insight.orphans()
     if not found:
         yield Finding(Level.OK, "kinds", "a live worker takes every queued kind from its queue")
@@ -202,7 +202,7 @@ def paused(engine: Tenure) -> Finding:
     if not found:
         return Finding(Level.OK, "queues", "none is paused")
     named = ", ".join(f"{queue.name} ({queue.queued:,} waiting)" for queue in found)
-    todo = f"when the reason is gone: tenure queues resume {found[0].name}"
+    todo = f"resume it: tenure queues resume {found[0].name}"
     return Finding(Level.WARNING, "queues", f"paused: {named}", todo)
 
 
@@ -226,7 +226,7 @@ def wrong_settings(feature: Feature) -> Iterator[Finding]:
 
 
 def dead_letters(engine: Tenure) -> Finding:
-    """Failed and dead jobs, which need an operator."""
+    """Failed and dead jobs."""
     counts = engine.insight.counts(JobFilter(states=DEAD_LETTERS))
     if not any(counts.values()):
         return Finding(Level.OK, "dead letters", "none")

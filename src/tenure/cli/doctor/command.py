@@ -1,4 +1,4 @@
-"""`tenure doctor`: check the installation, and say what to do next."""
+"""`tenure doctor`: check the installation and say what to do about each problem."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ def doctor(
     database: Database = None,
     as_json: AsJson = False,
     clock_seconds: Annotated[
-        float, typer.Option("--clock-seconds", help="How far two clocks may be apart.")
+        float, typer.Option("--clock-seconds", help="Accepted clock difference to the database.")
     ] = 2.0,
     snapshot_seconds: Annotated[
-        float, typer.Option("--snapshot-seconds", help="How long a transaction may stay open.")
+        float,
+        typer.Option("--snapshot-seconds", help="Report transactions open for longer than this."),
     ] = 300.0,
 ) -> None:
-    """Check database, schema, clock, workers, jobs, features and space.
+    """Check the installation: database, schema, clock, workers, jobs, features, disk space.
 
-    Exit codes: 0 all well, warnings included; 1 problems found, also in the
-    schema; 2 wrong usage or bad input; 3 database unavailable.
+    Exit codes: 0 no problems (there may be warnings); 1 problems found;
+    2 wrong usage or bad input; 3 database unavailable.
     """
     try:
         engine = open_existing(database)
@@ -57,7 +58,7 @@ def _show_unreachable(error: Exception) -> None:
 
 
 def _show(findings: Sequence[Finding]) -> None:
-    """One line for each finding, then what to do about it."""
+    """Print each finding, followed by what to do about it."""
     screen = console()
     if not screen.is_terminal:
         typer.echo("\n".join(_lines(findings)))
@@ -76,7 +77,7 @@ def _show(findings: Sequence[Finding]) -> None:
 
 
 def _lines(findings: Sequence[Finding]) -> Iterator[str]:
-    """The same for a pipe, without wrapped lines."""
+    """Plain lines for a pipe, never wrapped."""
     for one in findings:
         yield f"{one.level.word:<7}  {one.subject:<12}  {one.fact}"
         if one.todo:
@@ -88,5 +89,5 @@ def _verdict(findings: Sequence[Finding]) -> str:
     problems = sum(one.level is Level.PROBLEM for one in findings)
     warnings = sum(one.level is Level.WARNING for one in findings)
     if not problems:
-        return "\nAll well." if not warnings else f"\nAll well, {warnings} to have a look at."
+        return "\nNo problems found." if not warnings else f"\nNo problems, warnings: {warnings}."
     return f"\nProblems found: {problems}."

@@ -1,4 +1,4 @@
-"""Checks of space: sizes, dead rows, old snapshots, SQLite's write-ahead log."""
+"""Checks of disk space: sizes, dead rows, old snapshots, SQLite's write-ahead log."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ LONG_LOG = 4
 ENDS = {
     "session": "let it end its transaction, or end it: SELECT pg_terminate_backend({holder})",
     "prepared": "COMMIT PREPARED '{holder}' or ROLLBACK PREPARED '{holder}'",
-    "slot": "where nobody reads it any more: SELECT pg_drop_replication_slot('{holder}')",
+    "slot": "if it is no longer used: SELECT pg_drop_replication_slot('{holder}')",
     "thread": "let it end its transaction, or end it: KILL {holder}",
-    "history": "look for a transaction that stays open, and let the server's purge catch up",
+    "history": "end the oldest open transaction; the server's purge then catches up",
 }
 
 
 def space(engine: Tenure, snapshot_seconds: float) -> Iterator[Finding]:
-    """Table sizes, dead rows, and who prevents their removal."""
+    """Sizes, dead rows, and the sessions that keep them."""
     database = sql_store(engine).database
     sizes = table_sizes(database)
     if isinstance(database.dialect, SqliteDialect):
@@ -63,12 +63,12 @@ def bloat(engine: Tenure, sizes: Sequence[TableSize]) -> Finding:
     )
     if dead < NOTABLE_DEAD or dead < rows * NOTABLE_SHARE:
         return Finding(Level.OK, "bloat", fact)
-    todo = f"end old snapshots first, where some are shown; then: VACUUM (ANALYZE) {worst.name}"
+    todo = f"end old snapshots if any are listed, then run: VACUUM (ANALYZE) {worst.name}"
     return Finding(Level.WARNING, "bloat", fact, todo)
 
 
 def snapshots(engine: Tenure, old_seconds: float) -> Iterator[Finding]:
-    """Old snapshots that keep dead rows from being removed."""
+    """Sessions whose old snapshots keep dead rows, and how to end them."""
     try:
         found = old_snapshots(sql_store(engine).database)
     except StoreError:
@@ -101,19 +101,19 @@ def told(one: Snapshot) -> str:
     """Who holds a snapshot, for people."""
     behind = "" if one.transactions is None else f", {plural(one.transactions, 'transaction')} ago"
     if one.kind == "history":
-        return f"{one.transactions or 0:,} changes wait in InnoDB's history list to be purged"
+        return f"{one.transactions or 0:,} changes in InnoDB's history list wait to be purged"
     if one.kind == "slot":
         return f"replication slot {one.holder} ({one.doing}) holds a snapshot{behind}"
     return (
         f"{one.kind} {one.holder} ({one.doing}) has held a snapshot open for "
-        f"{span(one.seconds or 0)}{behind}: no row that is gone since can be cleaned away"
+        f"{span(one.seconds or 0)}{behind}: rows deleted since then cannot be removed"
     )
 
 
 def file_size(size: TableSize) -> Finding:
     """The size of a SQLite file. Free pages are reused, but not given back to the disk."""
     free = plural(size.dead or 0, "free page")
-    fact = f"the file has {volume(size.bytes)}, with {free} to be used again"
+    fact = f"the file has {volume(size.bytes)}, with {free} to reuse"
     return Finding(Level.OK, "space", fact, figures={"tables": [size.to_dict()]})
 
 
@@ -122,13 +122,13 @@ def log_length(length: int) -> Finding:
     fact, figures = f"the write-ahead log has {volume(length)}", {"wal_bytes": length}
     if length <= LONG_LOG * LIMIT_BYTES:
         return Finding(Level.OK, "log", fact, figures=figures)
-    fact = f"{fact}: somebody keeps a transaction open that reads an old snapshot"
-    todo = "end the program that does; `fuser -v` on the file shows who has it open"
+    fact = f"{fact}: a program keeps a read transaction open"
+    todo = "end that program; `fuser -v` on the file lists the programs that have it open"
     return Finding(Level.WARNING, "log", fact, todo, figures)
 
 
 def volume(count: float) -> str:
-    """A number of bytes, for people."""
+    """Format a number of bytes."""
     for unit in ("bytes", "kB", "MB"):
         if count < 1_000:
             return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"

@@ -1,4 +1,4 @@
-"""From `--app MODULE:OBJECT` to the engine that it names."""
+"""Load the app that `--app MODULE:OBJECT` names."""
 
 from __future__ import annotations
 
@@ -16,35 +16,37 @@ from tenure.stores.open import dialect_of
 
 
 class AppError(InputError):
-    """The app that `--app` names cannot be used."""
+    """The app named by `--app` cannot be loaded."""
 
     code = "bad_app"
 
 
 def load_app(name: str, database: str | None) -> Tenure:
-    """The engine at MODULE:OBJECT, with the current directory first on the path.
+    """The app at MODULE:OBJECT, with the current directory first on the path.
 
-    An app made with `Tenure()` takes its database from the option; one that names its own keeps it.
+    An app created with `Tenure()` uses the database of the option. An app that names a database
+    keeps it.
     """
     module_name, separator, path = name.partition(":")
     if not (module_name and separator and path):
-        raise AppError(f"--app {name!r} is not MODULE:OBJECT, like shop.jobs:app")
+        raise AppError(f"--app must be MODULE:OBJECT, such as shop.jobs:app, not {name!r}")
     check_url(database)
     if database is not None:
+        # Before the import: a module-level Tenure() reads the variable while it is imported.
         os.environ[VARIABLE] = database
     found = _attribute(_module(module_name), name, path)
     if not isinstance(found, Tenure):
-        raise AppError(f"{name} is of type {type(found).__name__}, not a Tenure app")
+        raise AppError(f"{name} is not a Tenure app but of type {type(found).__name__}")
     if database is not None and _place(database) != _place(found.url):
         raise AppError(
-            f"{name} names its own database and --database another one; "
-            "write Tenure() there, and it takes what the option says"
+            f"{name} names a database of its own, which differs from --database; "
+            "create the app with Tenure() to let the option choose"
         )
     return remember(found)
 
 
 def load_existing(name: str, database: str | None) -> Tenure:
-    """The same for looking and for operator's moves: it does not create a SQLite file."""
+    """Like `load_app`, but never creates a SQLite file: for commands that read or operate."""
     found = load_app(name, database)
     require_file(found.url)
     return found
@@ -57,9 +59,11 @@ def _module(name: str) -> Any:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
-            raise AppError(f"there is no module {name!r} here or on the Python path") from error
+            raise AppError(
+                f"no module {name!r} in the current directory or on the Python path"
+            ) from error
         raise AppError(_import_problem(name, error)) from error
-    except UrlError:
+    except UrlError:  # about the database, not about the module
         raise
     except Exception as error:
         if is_about_settings(error):
@@ -68,7 +72,7 @@ def _module(name: str) -> Any:
 
 
 def _import_problem(name: str, error: Exception) -> str:
-    """With the place where it happened: the last line of its traceback in the user's code."""
+    """The error and the last line of its traceback in the user's code."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not frame.filename.startswith("<frozen")]
     place = f" ({own[-1].filename}:{own[-1].lineno})" if own else ""
@@ -82,12 +86,12 @@ def _attribute(module: Any, name: str, path: str) -> Any:
             found = getattr(found, part)
         except AttributeError:
             apps = [key for key, value in vars(module).items() if isinstance(value, Tenure)]
-            known = f"its apps: {', '.join(apps)}" if apps else "there is no Tenure app in it"
+            known = f"its apps: {', '.join(apps)}" if apps else "it contains no Tenure app"
             raise AppError(f"{name}: the module has no {path!r}; {known}") from None
     return found
 
 
 def _place(url: str) -> object:
-    """Two spellings of one file are one database."""
+    """What identifies a database: two spellings of one file are the same."""
     path = getattr(dialect_of(url), "path", None)
     return url if path is None else os.path.realpath(path)

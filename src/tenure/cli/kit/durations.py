@@ -1,4 +1,4 @@
-"""Lengths of time and counts, as people say them."""
+"""Format durations and counts for people."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def ago(moment: datetime | None, now: datetime) -> str:
 
 
 def span(seconds: float) -> str:
-    """A length of time in its largest whole unit."""
+    """A duration in its largest whole unit: `3m`."""
     for name, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
         if seconds >= 2 * size:
             return f"{int(seconds // size)}{name}"
@@ -24,7 +24,7 @@ def span(seconds: float) -> str:
 
 
 def exact(seconds: int) -> str:
-    """A length of time in the largest unit that says all of it."""
+    """A duration in the largest unit that loses nothing: `90s`, `2m`."""
     units = (("d", 86_400), ("h", 3_600), ("m", 60))
     name, size = next((unit for unit in units if seconds % unit[1] == 0), ("s", 1))
     return f"{seconds // size}{name}"

@@ -1,4 +1,4 @@
-"""Engines of a command: opened for it, and closed when it ends."""
+"""Open the engine of a command, and close it when the command ends."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _command: ContextVar[ExitStack | None] = ContextVar("tenure_command", default=No
 
 
 class NoDatabaseFile(StoreUnavailable):
-    """There is no such SQLite file, and a command that only looks does not make one."""
+    """The SQLite file does not exist, and this command does not create it."""
 
     code = "no_database_file"
 
     def __init__(self, path: str) -> None:
         super().__init__(
-            f"there is no SQLite file {path!r}; tenure migrate creates it, "
-            f"and --database URL or {VARIABLE} names another database"
+            f"no SQLite file at {path!r}; create it with: tenure migrate, "
+            f"or name another database with --database or {VARIABLE}"
         )
 
 
 @contextmanager
 def closing_engines() -> Iterator[None]:
-    """Whatever engine is opened inside is closed at the end."""
+    """Close every engine that is opened inside the block."""
     with ExitStack() as stack:
         token = _command.set(stack)
         try:
@@ -42,20 +42,20 @@ def closing_engines() -> Iterator[None]:
 
 
 def remember(engine: Tenure) -> Tenure:
-    """To be closed when the command ends."""
+    """Close this engine when the command ends."""
     if (stack := _command.get()) is not None:
         stack.callback(engine.close)
     return engine
 
 
 def open_engine(database: str | None) -> Tenure:
-    """An engine without handlers that may create its SQLite file: for enqueue and migrate."""
+    """An engine without handlers. It may create its SQLite file: for enqueue and migrate."""
     check_url(database)
     return remember(Tenure(database))
 
 
 def open_existing(database: str | None) -> Tenure:
-    """An engine for looking and for operator's moves: it neither creates nor migrates."""
+    """An engine that neither creates nor migrates: for commands that read or operate."""
     settings = Settings()
     url = settings.database_url if database is None else database
     require_file(url)
@@ -63,19 +63,19 @@ def open_existing(database: str | None) -> Tenure:
 
 
 def require_file(url: str) -> None:
-    """NoDatabaseFile where opening it would create it."""
+    """Raise NoDatabaseFile if opening the URL would create a file."""
     if path := missing_file(url):
         raise NoDatabaseFile(path)
 
 
 def check_url(database: str | None) -> None:
-    """What `--database` says is taken at its word: an empty one is a wrong one, not the default."""
+    """Raise UrlError for a bad `--database`. An empty one is an error, not the default."""
     if database is not None:
         dialect_of(database)
 
 
 def missing_file(url: str) -> str | None:
-    """The SQLite file of this URL, where it does not exist."""
+    """The path of the SQLite file if it does not exist, else None."""
     path: str | None = getattr(dialect_of(url), "path", None)
     return None if path is None or os.path.exists(path) else path
 

@@ -1,4 +1,4 @@
-"""The filter options, given to a command as one JobFilter by its parameter `where`."""
+"""Filter options, passed to a command as one JobFilter in its parameter `where`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def job_filter(
     created_after: CreatedAfter = None,
     created_before: CreatedBefore = None,
 ) -> JobFilter:
-    """What was asked for; what was not given matches any."""
+    """A filter from the options. An option that is not given matches everything."""
     return JobFilter(
         states=tuple(state) if state else None,
         kinds=tuple(kind) if kind else None,
@@ -47,7 +47,7 @@ def job_filter(
 
 
 def with_filter(command: Callable[..., None]) -> Callable[..., None]:
-    """The same command, with the filter's options in place of its parameter `where`."""
+    """Replace the parameter `where` of a command by the filter options."""
     mine = list(inspect.signature(job_filter, eval_str=True).parameters.values())
     theirs = inspect.signature(command, eval_str=True).parameters.values()
     kept = [
@@ -60,6 +60,7 @@ def with_filter(command: Callable[..., None]) -> Callable[..., None]:
         wanted = {parameter.name: values.pop(parameter.name) for parameter in mine}
         command(where=job_filter(**wanted), **values)
 
+    # Typer reads the signature and the annotations to build the options.
     filtered.__name__, filtered.__doc__ = command.__name__, command.__doc__
     filtered.__signature__ = inspect.Signature([*kept, *mine])  # type: ignore[attr-defined]
     filtered.__annotations__ = {one.name: one.annotation for one in [*kept, *mine]}

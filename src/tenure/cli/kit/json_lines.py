@@ -1,4 +1,4 @@
-"""Jobs as JSON objects, a line each: in chunks, each chunk whole or not at all."""
+"""Enqueue jobs from JSON Lines, in chunks. Each chunk is one transaction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tenure.core.errors import InputError, KeyConflict, OptionError
 from tenure.core.job import NewJob
 from tenure.jobs.codec import encode
 
-CHUNK = 1_000
+CHUNK = 1_000  # one transaction each: large enough to be fast, small enough to hold no lock long
 TIMES = ("run_at", "expires")
 FIELDS = {
     to_camel(name): RENAMED.get(name, name)
@@ -32,18 +32,18 @@ Numbered = tuple[int, NewJob]
 
 
 class LineError(InputError):
-    """A line of the input is wrong; nothing of its chunk was written."""
+    """A line of the input is wrong; its chunk was not written."""
 
     code = "bad_line"
 
     def __init__(self, where: str, error: InputError, written: int) -> None:
-        before = f"{written:,} earlier ones are" if written else "nothing is"
-        super().__init__(f"{where}: {error} ({before} written)")
+        before = f"{written:,} earlier jobs were written" if written else "nothing was written"
+        super().__init__(f"{where}: {error} ({before})")
 
 
 @contextmanager
 def open_lines(name: str) -> Iterator[BinaryIO]:
-    """A file, or stdin for `-`."""
+    """Open a file, or stdin for `-`."""
     if name == "-":
         yield sys.stdin.buffer
         return
@@ -56,7 +56,7 @@ def open_lines(name: str) -> Iterator[BinaryIO]:
 
 
 def enqueue_lines(engine: Tenure, lines: Iterable[bytes], *, checked: bool) -> None:
-    """Prints the answers of a chunk after its commit."""
+    """Enqueue all lines. The ids of a chunk are printed after its commit."""
     written = 0
     source = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     while chunk := list(islice(source, CHUNK)):
@@ -70,7 +70,7 @@ def enqueue_lines(engine: Tenure, lines: Iterable[bytes], *, checked: bool) -> N
 
 
 def fields(engine: Tenure, given: dict[str, Any], *, checked: bool) -> NewJob:
-    """An object's fields as a job to add; what is null was not given."""
+    """The job that an object describes. A null counts as not given."""
     options = {name: value for name, value in given.items() if value is not None}
     kind, payload = options.pop("kind", None), options.pop("payload", {})
     if kind is None:
@@ -97,14 +97,14 @@ def _job(engine: Tenure, number: int, line: bytes, checked: bool, written: int) 
     try:
         value = parse_json(line, "line")
         if not isinstance(value, dict):
-            raise OptionError(f"it is {type(value).__name__}, not an object")
+            raise OptionError(f"expected an object, got {type(value).__name__}")
         return fields(engine, options_of(value), checked=checked)
     except InputError as error:
         raise LineError(f"line {number}", error, written) from error
 
 
 def _conflicting(jobs: list[Numbered], error: KeyConflict) -> str:
-    """The lines with that key."""
+    """Name the lines that use the conflicting key."""
     found = [
         str(number)
         for number, job in jobs

@@ -1,4 +1,4 @@
-"""The socket of a service: bound before anything starts, so that a taken port is said at once."""
+"""The listening socket, bound before anything else starts, so that a port in use fails early."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from contextlib import contextmanager
 
 from tenure.core.errors import UsageError
 
-BACKLOG = 2_048
+BACKLOG = 2_048  # as uvicorn does for sockets of its own
 
 
 class AddressRefused(UsageError):
-    """The address cannot be listened on."""
+    """The service cannot listen on this address."""
 
     code = "address_refused"
 
     def __init__(self, host: str, port: int, problem: OSError) -> None:
-        super().__init__(_told(host, port, problem))
+        super().__init__(_message(host, port, problem))
 
 
 @contextmanager
 def bound(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket that listens at this address; port 0 is any that is free."""
+    """Listen on this address. Port 0 picks a free port."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         made = socket.create_server(address[:2], family=family, backlog=BACKLOG)
@@ -34,17 +34,17 @@ def bound(host: str, port: int) -> Iterator[socket.socket]:
 
 
 def base_url(listening: socket.socket) -> str:
-    """What a person opens on this machine."""
+    """The URL of this socket for a browser on this machine."""
     host, port, *_ = listening.getsockname()
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _told(host: str, port: int, problem: OSError) -> str:
+def _message(host: str, port: int, problem: OSError) -> str:
     if problem.errno == errno.EADDRINUSE:
         return (
-            f"port {port} of {host} is in use, maybe by another tenure up; stop that one, or take "
-            f"another port: --port {port + 1}, or --port 0 for any that is free"
+            f"port {port} on {host} is in use, possibly by another tenure up; stop it, or choose "
+            f"another port: --port {port + 1}, or --port 0 for a free one"
         )
     if problem.errno == errno.EACCES:
-        return f"port {port} is for privileged users; take one above 1023, like --port 8000"
+        return f"port {port} needs root privileges; choose one above 1023, such as --port 8000"
     return f"cannot listen on {host}, port {port}: {problem.strerror or problem}"

@@ -1,4 +1,4 @@
-"""What a long-running command shows: sentences or log lines, metrics, traces."""
+"""Output of long-running commands: log lines, metrics and traces."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Address = tuple[str, int]
 MetricsPort = Annotated[
     int | None,
     typer.Option("--metrics-port", metavar="N", min=0, max=65_535,
-                 help="Serve /metrics here; the second process at N+1, and so on."),
+                 help="Serve /metrics on this port; further processes use N+1, N+2 ..."),
 ]  # fmt: skip
 MetricsHost = Annotated[
     str,
     typer.Option("--metrics-host", metavar="HOST",
-                 help="Where: elsewhere than on loopback only with TENURE_METRICS_TOKEN."),
+                 help="Address for /metrics. Other than loopback: needs TENURE_METRICS_TOKEN."),
 ]  # fmt: skip
 
 
@@ -37,7 +37,7 @@ MetricsHost = Annotated[
 def watching(
     engine: Tenure, *, quiet: bool = False, metrics: Address | None = None
 ) -> Iterator[None]:
-    """Tell what happens in this engine as long as the block lasts."""
+    """Print what happens in this engine, and serve its metrics, while the block runs."""
     settings = WatchSettings()
     voice = voice_of(settings, quiet=quiet)
     with ExitStack() as stack:
@@ -52,7 +52,7 @@ def watching(
 
 
 def voice_of(settings: WatchSettings, *, quiet: bool = False) -> Say:
-    """Says sentences as they are, or as log lines in the format that the settings name."""
+    """Prints sentences in the log format and from the log level of the settings."""
     voice: Say = say
     if settings.log_format is not LogFormat.PLAIN:
         require("structlog", "TENURE_LOG_FORMAT")
@@ -64,7 +64,7 @@ def voice_of(settings: WatchSettings, *, quiet: bool = False) -> Say:
 
 
 def serve_metrics(engine: Tenure, address: Address, stack: ExitStack) -> int:
-    """The port where they are, until the stack is unwound."""
+    """Serve metrics until the stack is unwound; returns the port."""
     require("prometheus_client", "--metrics-port")
     from tenure.watch.serve import MetricsServer
 
@@ -74,31 +74,31 @@ def serve_metrics(engine: Tenure, address: Address, stack: ExitStack) -> int:
 
 
 def require(package: str, what: str) -> None:
-    """A part of the extra `service`."""
+    """Raise OptionError unless a package of the extra `service` is installed."""
     if find_spec(package) is None:
-        raise OptionError(f"{what} needs more packages: pip install 'tenure[service]'")
+        raise OptionError(f"{what} needs the service extra; run: pip install 'tenure[service]'")
 
 
 def address(host: str, port: int | None) -> Address | None:
-    """Where metrics are to be served, if at all."""
+    """The address for metrics; None if no port is given."""
     return None if port is None else (host, port)
 
 
 def at(first: Address | None, place: int) -> Address | None:
-    """The address of one process among several: the ports follow each other."""
+    """The address of the process at this position: its port is the first one plus `place`."""
     if first is None or not first[1]:
         return first
     return first[0], first[1] + place
 
 
 def say(sentence: Sentence) -> None:
-    """A line on stdout, with the time of day; Signals drops what cannot be written."""
+    """Print a line with the time of day."""
     line = f"{datetime.now():%H:%M:%S}  {sentence.text}"
     typer.echo(typer.style(line, fg=COLORS[sentence.tone]))
 
 
 def from_weight(voice: Say, level: str) -> Say:
-    """Only what weighs enough."""
+    """Only sentences of this level and above."""
     told = WEIGHTS[WEIGHTS.index(level) :]
 
     def speak(sentence: Sentence) -> None:
@@ -109,9 +109,10 @@ def from_weight(voice: Say, level: str) -> Say:
 
 
 def troubles_only(voice: Say) -> Say:
-    """For `--quiet`: neither news nor what came of jobs."""
+    """For `--quiet`: errors of the worker, not of its jobs."""
 
     def speak(sentence: Sentence) -> None:
+        # Sentences about jobs start with "job"; a failing job is not a failing worker.
         if sentence.tone == "error" and not sentence.text.startswith("job "):
             voice(sentence)
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, each written once."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -15,42 +15,49 @@ Database = Annotated[
     typer.Option(
         "--database",
         metavar="URL",
-        help="The database; else TENURE_DATABASE_URL, else sqlite:///tenure.db.",
+        help="Database URL.",
+        show_default="TENURE_DATABASE_URL, else sqlite:///tenure.db",
     ),
 ]
 AppName = Annotated[
-    str, typer.Option("--app", metavar="MODULE:OBJECT", help="Where the app is: shop.jobs:app.")
+    str, typer.Option("--app", metavar="MODULE:OBJECT", help="App to load, such as shop.jobs:app.")
 ]
 MaybeApp = Annotated[
     str | None,
-    typer.Option("--app", metavar="MODULE:OBJECT", help="Check kind and payload with this app."),
+    typer.Option("--app", metavar="MODULE:OBJECT", help="Check kind and payload against this app."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout, for programs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Say how many jobs it would be; change nothing.")
+    bool, typer.Option("--dry-run", help="Print how many jobs match; change nothing.")
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask. Needed without a terminal.")]
-JobId = Annotated[str, typer.Argument(metavar="ID", help="The job's id.")]
+Yes = Annotated[
+    bool,
+    typer.Option("--yes", "-y", help="Do not ask for confirmation. Required without a terminal."),
+]
+JobId = Annotated[str, typer.Argument(metavar="ID", help="Job id.")]
 JobIds = Annotated[
-    list[str] | None, typer.Argument(metavar="[ID]...", help="Jobs by id; or give a filter.")
+    list[str] | None,
+    typer.Argument(metavar="ID", help="Job ids; or select jobs with the filter options."),
 ]
 
 States = Annotated[
-    list[State] | None, typer.Option("--state", help="In this state. May be repeated.")
+    list[State] | None, typer.Option("--state", help="Filter by state. May be repeated.")
 ]
 Kinds = Annotated[
     list[str] | None,
-    typer.Option("--kind", metavar="KIND", help="Of this kind. May be repeated."),
+    typer.Option("--kind", metavar="KIND", help="Filter by kind. May be repeated."),
 ]
 Queues = Annotated[
     list[str] | None,
-    typer.Option("--queue", metavar="NAME", help="In this queue. May be repeated."),
+    typer.Option("--queue", metavar="NAME", help="Filter by queue. May be repeated."),
 ]
-Tenant = Annotated[str | None, typer.Option("--tenant", metavar="NAME", help="Whose data it is.")]
-Owner = Annotated[str | None, typer.Option("--owner", metavar="NAME", help="Who asked for it.")]
-Key = Annotated[str | None, typer.Option("--key", metavar="KEY", help="The unique key.")]
+Tenant = Annotated[str | None, typer.Option("--tenant", metavar="NAME", help="Tenant of the jobs.")]
+Owner = Annotated[
+    str | None, typer.Option("--owner", metavar="NAME", help="User who owns the jobs.")
+]
+Key = Annotated[str | None, typer.Option("--key", metavar="KEY", help="Unique key.")]
 CorrelationId = Annotated[
-    str | None, typer.Option("--correlation-id", metavar="X", help="What it belongs to.")
+    str | None, typer.Option("--correlation-id", metavar="ID", help="Correlation id.")
 ]
 CreatedAfter = Annotated[
     datetime | None,
@@ -58,7 +65,7 @@ CreatedAfter = Annotated[
         "--created-after",
         metavar="TIME",
         parser=moment,
-        help="Created since: an ISO time, or 2h for two hours ago.",
+        help="Created after this ISO 8601 time, or 2h for two hours ago.",
     ),
 ]
 CreatedBefore = Annotated[
@@ -67,6 +74,6 @@ CreatedBefore = Annotated[
         "--created-before",
         metavar="TIME",
         parser=moment,
-        help="Created before: an ISO time, or 7d for seven days ago.",
+        help="Created before this ISO 8601 time, or 7d for seven days ago.",
     ),
 ]

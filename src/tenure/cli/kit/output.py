@@ -1,4 +1,4 @@
-"""How answers look: tables on a terminal, aligned text in a pipe, JSON where a program reads."""
+"""Output formats: tables on a terminal, aligned text in a pipe, JSON for programs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STATE_STYLES = {
 
 
 def console() -> Console:
-    """For stdout, as it is now."""
+    """A console on the current stdout."""
     return Console(highlight=False)
 
 
@@ -37,12 +37,12 @@ def to_json(value: Any) -> str:
 
 
 def show_json(value: Any) -> None:
-    """One value, one line."""
+    """Print a value as one line of JSON."""
     typer.echo(to_json(value))
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """The first column is the name of the row and is never broken; nothing is cut off."""
+    """Print a table. The first column is never wrapped, and nothing is truncated."""
     cells = [[_cell(value) for value in row] for row in rows]
     screen = console()
     if not screen.is_terminal:
@@ -57,7 +57,7 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None
 
 
 def aligned(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Columns of text as wide as they need to be."""
+    """Rows of text with aligned columns."""
     lines = [list(columns), *map(list, rows)]
     widths = [max(len(line[place]) for line in lines) for place in range(len(columns))]
     for line in lines:
@@ -66,7 +66,7 @@ def aligned(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[s
 
 
 def show_facts(facts: Iterable[tuple[str, object]]) -> None:
-    """Name and value, a line each; what is not there is not shown."""
+    """Print names and values, one per line. Empty values are left out."""
     known = [(name, _cell(value)) for name, value in facts if value not in (None, "")]
     width = max((len(name) for name, _ in known), default=0)
     for name, value in known:
@@ -75,7 +75,7 @@ def show_facts(facts: Iterable[tuple[str, object]]) -> None:
 
 
 def note(message: str) -> None:
-    """Something beside the answer: not on stdout."""
+    """Print a remark on stderr, so that stdout holds the answer alone."""
     typer.echo(message, err=True)
 
 

@@ -1,4 +1,4 @@
-"""A bar where a person waits."""
+"""Progress bars on a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 @contextmanager
 def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Yields a function that takes how many are done; nothing is drawn without a terminal."""
+    """Yields a function to call with the number done. Draws nothing without a terminal."""
     with _progress() as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.update(task, completed=done)
@@ -19,13 +19,13 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def phase_bars(phases: Sequence[str], total: int) -> Iterator[Callable[[str, int], None]]:
-    """A bar for each phase; yields a function that takes a phase and how many more are done."""
+    """One bar per phase. Yields a function to call with a phase and how many more are done."""
     with _progress() as bar:
         tasks = {phase: bar.add_task(phase, total=total) for phase in phases}
         yield lambda phase, more: bar.update(tasks[phase], advance=more)
 
 
 def _progress() -> Progress:
-    screen = Console(stderr=True)
+    screen = Console(stderr=True)  # stdout is for the result
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)

@@ -1,1 +1,1 @@
-"""`tenure up`: API, page and workers from one command."""
+"""`tenure up`: API, dashboard and workers with one command."""

@@ -1,4 +1,4 @@
-"""`tenure up`: API, page and worker in one process; SQLite unless another database is named."""
+"""`tenure up`: API, dashboard and worker in one process. The default database is SQLite."""
 
 from __future__ import annotations
 
@@ -21,19 +21,21 @@ SAMPLE_APP = "tenure.cli.up.sample_app:app"
 
 
 class NoSample(UsageError):
-    """The sample jobs belong to the sample app."""
+    """Sample jobs exist for the sample app only."""
 
     code = "no_sample"
 
     def __init__(self, app: str) -> None:
-        super().__init__(f"--demo adds jobs of the built-in app, which {app} is not; drop one")
+        super().__init__(
+            f"--demo works with the built-in sample app only; remove --demo or --app {app}"
+        )
 
 
 def up(
     app: Annotated[
         str | None,
-        typer.Option("--app", metavar="MODULE:OBJECT",
-                     help="Where the app is: shop.jobs:app. [default: a small sample app]"),
+        typer.Option("--app", metavar="MODULE:OBJECT", show_default="a sample app",
+                     help="App to run, such as shop.jobs:app."),
     ] = None,
     database: Database = None,
     host: Host = None,
@@ -41,20 +43,22 @@ def up(
     workers: Annotated[
         int,
         typer.Option("--workers", metavar="N", min=0, max=512,
-                     help="Worker processes beside the API; 0: the worker is in this one."),
+                     help="Separate worker processes. 0 runs the worker in this process."),
     ] = 0,
     demo: Annotated[bool, typer.Option("--demo", help="Add a few sample jobs.")] = False,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
 ) -> None:  # fmt: skip
-    """Start everything: the HTTP API, a page to look at, and a worker.
+    """Start the HTTP API, the dashboard and a worker in one process.
 
-    Ctrl-C stops it: running jobs may finish. A second one gives them back at once.
+    Ctrl-C stops it after running jobs have finished.
+    A second Ctrl-C returns them to the queue at once.
     """
     check_installed()
     if demo and app is not None:
         raise NoSample(app)
     order = Order(app=app or SAMPLE_APP, database=database, concurrency=None,
                   lease_seconds=None, queues=[], quiet=False)  # fmt: skip
+    # Read before load_app, which puts --database into the environment.
     settings, usual = settings_of(host=host, port=port), Settings().database_url
     if workers and (code := apart(lambda: prepare(order, settings.host))):
         raise typer.Exit(code)
@@ -74,7 +78,7 @@ def up(
 
 
 def prepare(order: Order, host: str) -> Tenure:
-    """The app on a database that serves it; nobody else reaches it unless we know who asks."""
+    """The app. Fails if the schema is out of date or the address is open to strangers."""
     from tenure.api.kit.identity import check_binding
 
     engine = load_app(order.app, order.database)
@@ -84,7 +88,7 @@ def prepare(order: Order, host: str) -> Tenure:
 
 
 def add_sample(engine: Tenure) -> None:
-    """What the page's button adds: some succeed, some fail, one is slow, one waits."""
+    """Add the jobs of the dashboard's button: some succeed, some fail, one is slow, one waits."""
     from tenure.api.kit.shapes.jobs import NewJobInput
     from tenure.dashboard import sample_jobs
 

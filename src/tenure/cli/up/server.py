@@ -1,4 +1,4 @@
-"""The server of `tenure up`: API, page and worker on one loop; it stops in order."""
+"""The server of `tenure up`: API, dashboard and worker on one event loop."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tenure.worker import Worker
 from tenure.worker.event_loop import run_loop
 from tenure.worker.worker import STOP_SIGNALS
 
-LOOK_SECONDS = 0.05
+LOOK_SECONDS = 0.05  # waitpid has no asynchronous form here, so the end is polled
 
 
 def serve(
     engine: Tenure, crew: Crew | None, listening: socket.socket, greet: Callable[[], None]
 ) -> int:
-    """Until a signal comes; the exit code of the command. `greet` is called when it answers."""
+    """Serve until a signal; returns the exit code. `greet` is called once requests are served."""
     worker = Worker(engine) if crew is None else None
     api = create_api(engine, worker=worker)
     install_page(api)
@@ -38,8 +38,10 @@ def serve(
 
 
 class UpServer(Server):
-    """The first signal ends streams and lets requests and jobs finish; the second gives the jobs
-    back at once. Either way nothing is lost, and the exit code is 0.
+    """Stops on a signal with exit code 0.
+
+    The first signal ends event streams and lets requests and jobs finish. The second returns
+    running jobs to the queue at once.
     """
 
     def __init__(
@@ -53,7 +55,7 @@ class UpServer(Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Ours: uvicorn's would end the process by the signal, and skip the worker in a hurry."""
+        """Replaces uvicorn's handlers, which end the process without stopping the worker."""
         loop = asyncio.get_running_loop()
         for number in STOP_SIGNALS:
             loop.add_signal_handler(number, self._asked, signal.Signals(number).name)
@@ -64,20 +66,20 @@ class UpServer(Server):
                 loop.remove_signal_handler(number)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """When it answers, it says where."""
+        """Start, then print the address."""
         await super().startup(sockets)
         self._greet()
 
     async def on_tick(self, counter: int) -> bool:
-        """Ends with its worker processes too: an API alone would look as if all were well."""
+        """Stop if the worker processes are gone: an API without workers would look healthy."""
         if self._crew is not None and self._crew.ended and not self.should_exit:
-            say(Sentence("error", "the supervisor of the worker processes is gone; stopping"))
+            say(Sentence("error", "the supervisor of the worker processes has died; stopping"))
             self.code = PROBLEMS
             return True
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """In a hurry uvicorn leaves the lifespan out; the worker has to give its jobs back."""
+        """Run the lifespan's end even if forced: the worker must return its jobs to the queue."""
         await super().shutdown(sockets)
         if self.force_exit:
             await self.lifespan.shutdown()
@@ -89,12 +91,18 @@ class UpServer(Server):
             self.force_exit = True
             self._hurry()
         else:
-            say(Sentence("info", f"{name}: stopping in order (signal again to stop at once)"))
+            say(
+                Sentence(
+                    "info",
+                    f"{name}: stopping; running jobs may finish (signal again to stop at once)",
+                )
+            )
         self.should_exit = True
         if self._crew is not None:
             self._crew.stop()
 
     def _hurry(self) -> None:
         if self._worker is not None:
+            # A worker stops at once at the second call, as at a second signal.
             self._worker.stop()
             self._worker.stop()

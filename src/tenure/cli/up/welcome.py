@@ -1,4 +1,4 @@
-"""What `tenure up` says first: where to look, and how to get in."""
+"""The first lines of `tenure up`: addresses and a login link."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ ACTOR = "tenure up"
 def welcome(
     engine: Tenure, listening: socket.socket, *, may_open: bool, usual: str
 ) -> Callable[[], None]:
-    """To be called when it answers. The links are made here, where a database may be asked.
+    """A function that prints the welcome, to be called once requests are served.
 
+    The links are created here, before the event loop runs, because that needs the database.
     `usual` is the database of commands that name none.
     """
     base = base_url(listening)
@@ -40,7 +41,7 @@ def welcome(
 
     def greet() -> None:
         typer.echo("\n".join(lines))
-        if own is not None:  # a link of its own: the printed one stays good
+        if own is not None:  # a separate link: the printed one stays unused
             threading.Thread(target=webbrowser.open, args=(own,), daemon=True).start()
 
     return greet
@@ -48,27 +49,27 @@ def welcome(
 
 def _local(engine: Tenure, base: str, another: str) -> list[str]:
     link = login_link(engine, base, actor=ACTOR)
-    minutes = IdentitySettings().login_link_seconds / 60
+    minutes = f"{IdentitySettings().login_link_seconds / 60:g} minutes"
     return [
         _title(),
         f"  open    {typer.style(link, bold=True)}",
-        f"          good once, for {minutes:g} minutes; another: {another} --base-url {base}",
+        f"          single use, valid for {minutes}; another: {another} --base-url {base}",
     ]
 
 
 def _reachable(base: str, another: str) -> list[str]:
     return [
         _title(),
-        f"  page    {base}/ (behind TLS: sessions elsewhere than on loopback need it)",
-        f"  enter   {another} --base-url https://YOUR-NAME",
+        f"  open    {base}/ (through a TLS proxy: sessions need TLS outside loopback)",
+        f"  log in  {another} --base-url https://YOUR-NAME",
     ]
 
 
 def _rest(engine: Tenure, base: str) -> list[str]:
     return [
-        f"  API     {base}/api/jobs, described by {base}/openapi.json",
+        f"  API     {base}/api/jobs, described in {base}/openapi.json",
         f"  jobs    {_place(engine.url)}",
-        "  stop    Ctrl-C: running jobs may finish; twice: they are given back at once",
+        "  stop    Ctrl-C; running jobs may finish. Press it twice to stop at once",
         "",
     ]
 
@@ -78,20 +79,20 @@ def _title() -> str:
 
 
 def _place(url: str) -> str:
-    """Without user and password."""
+    """The URL without user and password."""
     parts = urlsplit(url)
     host = "" if parts.hostname is None else parts.hostname
     return f"{parts.scheme}://{host}{parts.path}"
 
 
 def _option(url: str, usual: str) -> str:
-    """What a command must be told to reach the same database; a password is not shown."""
+    """The --database option that reaches the same database. A password is not shown."""
     if url == usual:
         return ""
     return f" --database {'URL' if urlsplit(url).username else shlex.quote(url)}"
 
 
 def _has_screen() -> bool:
-    """Somebody sits there, and a browser would open a window rather than take the terminal."""
+    """Whether a person is at a terminal and a browser would open in its own window."""
     window = sys.platform == "darwin" or {"DISPLAY", "WAYLAND_DISPLAY"} & set(os.environ)
     return bool(window) and sys.stdout.isatty()

@@ -1,6 +1,6 @@
-"""`tenure up --workers n`: worker processes beside the API, replaced by a supervisor when they die.
+"""`tenure up --workers N`: worker processes beside the API, restarted by a supervisor.
 
-The supervisor is a process of its own, forked before this one has threads. It dies with us.
+The supervisor is a process of its own, forked before this one has threads. It ends with its parent.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tenure.worker.supervisor import supervise
 
 
 class Crew:
-    """The supervisor as its parent sees it."""
+    """The supervisor process, seen from its parent."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -28,19 +28,19 @@ class Crew:
 
     @property
     def ended(self) -> bool:
-        """Whether it is gone, by itself or because it was told."""
+        """Whether the supervisor has ended, for whatever reason."""
         if self.code is None:
             pid, status = os.waitpid(self._pid, os.WNOHANG)
             self.code = os.waitstatus_to_exitcode(status) if pid else None
         return self.code is not None
 
     def stop(self) -> None:
-        """Ask it to stop; asked again, it hurries."""
+        """Ask it to stop. A second call stops it at once."""
         if not self.ended:
             os.kill(self._pid, signal.SIGTERM)
 
     def kill(self) -> None:
-        """At once; its workers go with it."""
+        """Kill it; its workers end with it."""
         if not self.ended:
             os.kill(self._pid, signal.SIGKILL)
             with suppress(ChildProcessError):
@@ -49,7 +49,7 @@ class Crew:
 
 @contextmanager
 def crew(order: Order, processes: int, listening: socket.socket) -> Iterator[Crew | None]:
-    """None where no process is asked for: then the worker is in this one."""
+    """Start the supervisor; None for zero processes, where the worker runs in this one."""
     if not processes:
         yield None
         return
@@ -61,7 +61,7 @@ def crew(order: Order, processes: int, listening: socket.socket) -> Iterator[Cre
         die_with_parent(parent)
         return supervise(lambda place: errors.run(lambda: work(order, place)), processes)
 
-    say(Sentence("info", f"{processes} worker processes start"))
+    say(Sentence("info", f"starting {processes} worker processes"))
     made = Crew(begin_apart(keep))
     try:
         yield made

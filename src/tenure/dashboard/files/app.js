@@ -99,7 +99,7 @@ async function stranger() {
   by("stranger").hidden = false;
   by("stranger").replaceChildren(
     h("h2", {}, "Who is there?"),
-    h("p", {}, "This page opens with a link that is good once. ", h("code", {}, "tenure up"), " prints one when it starts; where Tenure runs, this makes another:"),
+    h("p", {}, "Open this page with a single-use link. ", h("code", {}, "tenure up"), " prints one when it starts. To create another, run this where Tenure is installed:"),
     h("pre", {}, `tenure keys link me --permission admin --base-url ${location.origin}`));
 }
 

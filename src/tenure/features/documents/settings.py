@@ -11,12 +11,16 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 class DocumentSettings(BaseSettings):
     """Which jobs make documents, and how many PDFs a worker renders at a time."""
 
-    model_config = SettingsConfigDict(env_prefix="TENURE_", extra="ignore", populate_by_name=True)
+    model_config = SettingsConfigDict(
+        env_prefix="TENURE_", extra="ignore", use_attribute_docstrings=True, populate_by_name=True
+    )
 
     docgen_kinds: Annotated[tuple[str, ...], NoDecode] = ()
+    """Kinds that feed `docgen_duration_ms` and `docgen_failures_total`."""
     pdf_render_concurrency: int = Field(
         default=2, ge=1, le=10_000, validation_alias="PDF_RENDER_CONCURRENCY"
     )
+    """Slots of the queue `pdf` in one worker process."""
 
     @field_validator("docgen_kinds", mode="before")
     @classmethod

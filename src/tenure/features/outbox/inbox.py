@@ -34,7 +34,7 @@ class Inbox:
 
     def __init__(self, app: Tenure, *, window: float = WEEK) -> None:
         if not check_delay("window", window):
-            raise OptionError("window must be longer than nothing")
+            raise OptionError("window must be greater than 0")
         self._app = app
         self._window = window
 

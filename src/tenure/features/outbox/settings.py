@@ -16,28 +16,40 @@ DISPATCH_QUEUE = "outbox.dispatch"
 
 
 class OutboxSettings(BaseSettings):
-    """How much at a time, for how long, how often."""
+    """Read from the environment when an Outbox is created."""
 
-    model_config = SettingsConfigDict(env_prefix="OUTBOX_", extra="ignore", populate_by_name=True)
+    model_config = SettingsConfigDict(
+        env_prefix="OUTBOX_", extra="ignore", use_attribute_docstrings=True, populate_by_name=True
+    )
 
     batch_size: int = Field(default=50, ge=1, le=10_000)
+    """Events that a worker claims at a time, in the queues `outbox.dispatch` and `outbox`."""
     concurrency: int = Field(default=10, ge=1, le=10_000)
+    """Slots of the queues `outbox` and `outbox.dispatch` in one worker process."""
     lease_duration_ms: int = Field(default=60_000, ge=200, le=DAY_MS)
+    """Lease length of a worker limited to the outbox (`WORKER_TICK_RUNNERS=outbox`); other workers
+    use TENURE_LEASE_SECONDS.
+    """
     lease_heartbeat_ms: int = Field(default=15_000, ge=50, le=DAY_MS)
+    """Longest time between two renewals of such a lease; never more than a third of it."""
     max_attempts: int = Field(default=3, ge=1, le=1_000)
+    """Runs of a delivery, unless its subscriber sets its own number."""
     retry_base_ms: int = Field(default=5_000, ge=0, le=DAY_MS)
+    """Delay after the first failed run; it doubles with each further one."""
     retry_max_ms: int = Field(default=120_000, ge=0, le=DAY_MS)
+    """Longest delay; not less than OUTBOX_RETRY_BASE_MS."""
     retry_jitter_ms: int = Field(default=500, ge=0, le=DAY_MS)
+    """Random addition to the delays."""
 
     @model_validator(mode="after")
     def _ordered(self) -> OutboxSettings:
         if self.retry_base_ms > self.retry_max_ms:
-            raise ValueError("OUTBOX_RETRY_BASE_MS is larger than OUTBOX_RETRY_MAX_MS")
+            raise ValueError("OUTBOX_RETRY_BASE_MS must not exceed OUTBOX_RETRY_MAX_MS")
         return self
 
     @property
     def retry(self) -> Backoff:
-        """What subscribers get that say nothing."""
+        """The retry policy of subscribers without one of their own."""
         return Backoff(
             base=self.retry_base_ms / 1000,
             cap=self.retry_max_ms / 1000,
