@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from tenure import Tenure
 from tenure.core.errors import CodeTooOld, MigrationsPending
 from tenure.core.job import NewJob, State
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.stores import open_store
 from tenure.stores.sql.closed_database import put_mark
 from tenure.stores.sql.migrations import Migrations, parse

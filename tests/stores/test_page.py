@@ -8,7 +8,7 @@ import pytest
 
 from tenure.core.filter import JobFilter
 from tenure.core.job import NewJob, State
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.stores import open_store
 from tenure.stores.contract import ClaimRequest
 from tenure.stores.sql.read import page

@@ -14,7 +14,7 @@ import pytest
 
 from tenure.core.errors import ContentRefused, StoreBusy, StoreUnavailable
 from tenure.core.job import NewJob, State
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.stores import open_store
 from tenure.stores.contract import ClaimRequest, Written
 from tenure.stores.mysql.trouble import NUMBERS

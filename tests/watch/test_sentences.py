@@ -10,7 +10,7 @@ import pytest
 from tenure import State
 from tenure.core.errors import StoreUnavailable
 from tenure.core.failure import Failure
-from tenure.core.rules.settlement import Settled, Settlement
+from tenure.core.settlement import SettledRun, Settlement
 from tenure.core.signals import Signals
 from tenure.watch import storyteller
 from tenure.watch.sentences import Sentence
@@ -21,7 +21,7 @@ JOB = claimed("mail")
 
 
 def settled(state: State, **facts: Any) -> dict[str, Any]:
-    return {"batch": [Settled(JOB, Settlement(JOB.lease, state, **facts), 0.012)]}
+    return {"batch": [SettledRun(JOB, Settlement(JOB.lease, state, **facts), 0.012)]}
 
 
 @pytest.fixture
@@ -210,7 +210,7 @@ def test_what_is_not_known_passes(signals: Signals, said: list[str]) -> None:
 def test_nobody_can_write_a_line_of_their_own(signals: Signals, said: list[str], evil: str) -> None:
     failure = Failure(type=f"Bad{evil}", message=f"a{evil}b")
     job = claimed(f"mail{evil}")
-    facts = Settled(job, Settlement(job.lease, State.DEAD, entry="error", failure=failure))
+    facts = SettledRun(job, Settlement(job.lease, State.DEAD, entry="error", failure=failure))
     signals.emit("jobs.settled", batch=[facts])
     signals.emit("queue.paused", queue=f"q{evil}", actor=f"me{evil}")
     signals.emit("worker.error", error=ValueError(f"a{evil}"), step="claim")

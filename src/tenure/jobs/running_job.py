@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 from tenure.core.errors import OptionError, SettledTwice
 from tenure.core.lease import ClaimedJob
 from tenure.core.outcome import Outcome
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.jobs.settle_block import Settling
 from tenure.jobs.steps import RunSteps
 from tenure.stores.contract import LogLine, Report

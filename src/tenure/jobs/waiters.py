@@ -101,7 +101,7 @@ class Waits:
             self._waiting.setdefault(job_id, []).append(waiter)
             if self._thread is None:
                 self._start()
-        self._store.wakes.endings.ask([job_id])
+        self._store.wakeups.ended_jobs.ask([job_id])
         self._ring()
         return waiter
 
@@ -157,7 +157,7 @@ class Waits:
                 loop.call_soon_threadsafe(self._bell.set)
 
     def _run(self) -> None:
-        unsubscribe = self._store.wakes.endings.subscribe(self.heard)
+        unsubscribe = self._store.wakeups.ended_jobs.subscribe(self.heard)
         try:
             asyncio.run(self._keep_looking())
         except Exception as error:
@@ -184,7 +184,7 @@ class Waits:
             now = time.monotonic()
             if self._ask_again or now - asked_at >= ASK_AGAIN:
                 asked_at, self._ask_again = now, False
-                self._store.wakes.endings.ask(list(self._waiting))
+                self._store.wakeups.ended_jobs.ask(list(self._waiting))
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._rest(now)):
                     await self._bell.wait()
@@ -243,7 +243,7 @@ class Waits:
         return [waiter for job_id in ids for waiter in self._waiting[job_id]]
 
     async def _keep_listening(self) -> None:
-        listener = self._store.wakes.endings.listener
+        listener = self._store.wakeups.ended_jobs.listener
 
         def begun() -> None:
             self._told = True

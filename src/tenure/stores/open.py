@@ -10,8 +10,8 @@ from tenure.core.errors import StoreError, UrlError
 from tenure.core.timing.clock import Clock
 from tenure.stores.sql.dialect import Dialect
 from tenure.stores.sql.store import SqlStore
-from tenure.wakeups.due_jobs import Complaints, WakeOptions, Wakes
-from tenure.wakeups.ended_jobs import Endings
+from tenure.wakeups.due_jobs import Complaints, WakeOptions, Wakeups
+from tenure.wakeups.ended_jobs import EndedJobs
 
 SCHEMES = {
     "sqlite": "sqlite",
@@ -52,7 +52,7 @@ def dialect_of(url: str) -> Dialect:
     return _server(url, kind)
 
 
-def _wakes(dialect: Dialect, options: WakeOptions) -> Wakes:
+def _wakes(dialect: Dialect, options: WakeOptions) -> Wakeups:
     """PostgreSQL carries wake-ups between processes by itself, a broker beside any database."""
     wakes = _by_database(dialect, options)
     if options.broker is None:
@@ -66,9 +66,9 @@ def _wakes(dialect: Dialect, options: WakeOptions) -> Wakes:
     return wakes
 
 
-def _by_database(dialect: Dialect, options: WakeOptions) -> Wakes:
+def _by_database(dialect: Dialect, options: WakeOptions) -> Wakeups:
     if dialect.name != "postgres" or not options.channel:
-        return Wakes()
+        return Wakeups()
     from tenure.stores.postgres.dialect import PostgresDialect
     from tenure.stores.postgres.listen import PostgresListener
     from tenure.stores.postgres.notify import Notifier
@@ -82,11 +82,11 @@ def _by_database(dialect: Dialect, options: WakeOptions) -> Wakes:
 
     name, url = options.channel, listened.url
     due, asks, answers = speaker(name), speaker(f"{name}_wait"), speaker(f"{name}_done")
-    endings = Endings(asks, answers, PostgresListener(url, f"{name}_done", answers.is_own))
+    endings = EndedJobs(asks, answers, PostgresListener(url, f"{name}_done", answers.is_own))
     listener = PostgresListener(url, name, due.is_own)
     listener.beside = {f"{name}_wait": endings.asked}
     listener.greets = f"{name}_done"
-    wakes = Wakes([due], [listener])
+    wakes = Wakeups([due], [listener])
     wakes.inside, wakes.endings = due.inside, endings
     return wakes
 

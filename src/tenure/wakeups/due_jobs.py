@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 from tenure.core.job import NewJob
 from tenure.core.signals import Signals
-from tenure.wakeups.ended_jobs import EVERY_JOB, Endings
+from tenure.wakeups.ended_jobs import EVERY_JOB, EndedJobs
 
 EVERY_QUEUE = EVERY_JOB
 """In place of a queue's name: any queue may have got jobs."""
@@ -92,7 +92,7 @@ class WakeOptions:
     signals: Signals = field(default_factory=Signals)
 
 
-class Wakes:
+class Wakeups:
     """A store's wake-ups: to workers of this process directly, to others through senders.
 
     `inside` makes the statement that says it in somebody's transaction, where there is one.
@@ -102,7 +102,7 @@ class Wakes:
         self.senders = tuple(senders)
         self.listeners = tuple(listeners)
         self.inside: Callable[[Collection[str]], str] | None = None
-        self.endings = Endings()
+        self.endings = EndedJobs()
         self._here: tuple[Heard, ...] = ()
 
     def subscribe(self, heard: Heard) -> Callable[[], None]:

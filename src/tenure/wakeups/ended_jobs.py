@@ -40,7 +40,7 @@ class Hearing(Protocol):
         ...
 
 
-class Endings:
+class EndedJobs:
     """What a store's processes tell each other of jobs that have ended.
 
     `asks` carries what is waited for, `answers` what has ended; `listener` brings the answers.

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from tenure.core.errors import OptionError, StoreError, UrlError
 from tenure.wakeups.due_jobs import EVERY_QUEUE, BrokerOptions, Complaints, Due, Heard, heed_cancel
 from tenure.wakeups.quiet_logging import hushed
-from tenure.wakeups.sender_thread import SPACING_SECONDS, Speaker
+from tenure.wakeups.sender_thread import SPACING_SECONDS, SenderThread
 
 if TYPE_CHECKING:
     from aio_pika.abc import AbstractChannel, AbstractExchange, AbstractIncomingMessage
@@ -30,7 +30,7 @@ LOOK = "look"
 LONGEST_BODY = 1_000
 
 
-class RabbitSender(Speaker):
+class RabbitSender(SenderThread):
     """See `tenure.wakeups.due_jobs.Sender`. All enqueues of a process within 5 ms, in a crowd
     40 ms, are one message, which names the last of their jobs.
     """

@@ -21,7 +21,7 @@ LONGEST_PAUSE = 30.0
 EXIT_SECONDS = 0.5
 
 
-class Speaker:
+class SenderThread:
     """Nothing is opened before the first word."""
 
     step = "notify"
@@ -111,7 +111,7 @@ class Speaker:
             pause = min(pause * 2, LONGEST_PAUSE)
 
 
-_speakers: WeakSet[Speaker] = WeakSet()
+_speakers: WeakSet[SenderThread] = WeakSet()
 
 
 def _before_exit() -> None:

@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any
 
 from tenure.core.job import State
-from tenure.core.rules.settlement import Settled, Settlement
+from tenure.core.settlement import SettledRun, Settlement
 from tenure.jobs.handler import Handler
 from tenure.watch.counting import Histogram, Lately, Names
 from tenure.watch.samples import Samples
@@ -41,7 +41,7 @@ class Runs:
 
     def settled(self, _: str, facts: Mapping[str, Any]) -> None:
         """A batch that was written."""
-        batch: Sequence[Settled] = facts["batch"]
+        batch: Sequence[SettledRun] = facts["batch"]
         times: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
         others = []
         for one in batch:
@@ -58,7 +58,7 @@ class Runs:
                 self._other(one)
         self.done.add(len(batch) - len(others))
 
-    def _other(self, one: Settled) -> None:
+    def _other(self, one: SettledRun) -> None:
         """Everything but a success of a handler that returned."""
         job, settlement, seconds = one
         state = settlement.state

@@ -11,7 +11,7 @@ from typing import Any
 from tenure.core.errors import StoreUnavailable
 from tenure.core.job import State
 from tenure.core.lease import ClaimedJob
-from tenure.core.rules.settlement import Settled
+from tenure.core.settlement import SettledRun
 from tenure.watch.text import clip, plural
 
 OUTAGE = "outage"
@@ -73,7 +73,7 @@ def jobs_settled_all(facts: Facts) -> Iterator[Sentence]:
             yield from job_settled(one)
 
 
-def job_settled(one: Settled) -> Iterator[Sentence]:
+def job_settled(one: SettledRun) -> Iterator[Sentence]:
     """An ending that somebody may want to know of."""
     job, settlement, _ = one
     name, cause = _name(job), _cause(settlement.failure)

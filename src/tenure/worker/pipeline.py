@@ -13,7 +13,8 @@ from tenure.core.job import Job
 from tenure.core.lease import ClaimedJob, Lease
 from tenure.core.outcome import Ending, Raised, Released, Returned
 from tenure.core.rules.retry import Exponential
-from tenure.core.rules.settlement import Settled, Settlement, decide
+from tenure.core.rules.run_again import decide
+from tenure.core.settlement import SettledRun, Settlement
 from tenure.core.timing.budget import Budget
 from tenure.jobs.handler import RunsIn
 from tenure.stores.contract import Claim, ClaimRequest
@@ -70,7 +71,7 @@ class Pipeline:
         self._settler.settled = self._forget_all
         self._settler.requeued = self._requeued
         self._settler.quiet = self._quiet
-        self._settler.ended = app.store.wakes.endings.finished
+        self._settler.ended = app.store.wakeups.ended_jobs.finished
         places = {RunsIn.THREAD: self._in_handler_thread, RunsIn.PROCESS: self._processes.run}
         beginnings = Beginnings(app.store.jobs, app.signals, self._in_thread, self._announced)
         self._serving = Serving(
@@ -338,7 +339,7 @@ class Pipeline:
             self._settler.ended([lease.job_id])
             settlement = current.job.settlement
             if settlement is not None:
-                settled = Settled(current.claimed, settlement, current.seconds)
+                settled = SettledRun(current.claimed, settlement, current.seconds)
                 self._app.signals.emit("jobs.settled", batch=[settled])
         else:
             settlement = _decided(current, ending)

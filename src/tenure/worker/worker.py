@@ -171,7 +171,7 @@ class Worker:
 
     async def _embedded(self) -> None:
         async with self._working() as pipeline:
-            for listener in self.app.store.wakes.listeners:
+            for listener in self.app.store.wakeups.listeners:
                 await listener.check()
             app, settings, stop = self.app, self.settings, self._stopping()
             steps = self._steps(pipeline)
@@ -189,7 +189,7 @@ class Worker:
             )
             listening = [
                 asyncio.ensure_future(keep_listening(one, pipeline.alarm, app.signals, stop))
-                for one in app.store.wakes.listeners
+                for one in app.store.wakeups.listeners
             ]
             self._ready.set()
             self._started.set()
@@ -250,7 +250,7 @@ class Worker:
         self._stop, self._hurry = asyncio.Event(), asyncio.Event()
         pipeline = Pipeline(self.app, self.id, self._slots, self._scope, self._isolation)
         pipeline.heartbeat.sign_in = lambda: self._sign_in(pipeline)
-        unsubscribe = self.app.store.wakes.subscribe(pipeline.alarm.heard)
+        unsubscribe = self.app.store.wakeups.subscribe(pipeline.alarm.heard)
         await asyncio.to_thread(self._try, self._sign_in, pipeline)
         await asyncio.to_thread(self._try, self._clear_away)
         self.app.signals.emit(

@@ -46,7 +46,7 @@ class Hints:
         engine = self._engine
         self._stops = [
             engine.signals.subscribe(self._hear, *SAID),
-            engine.store.wakes.endings.subscribe(self.say),
+            engine.store.wakeups.ended_jobs.subscribe(self.say),
         ]
         self._listening = asyncio.get_running_loop().create_task(self._listen())
 
@@ -63,7 +63,7 @@ class Hints:
 
     async def _listen(self) -> None:
         """Other processes tell of ends while somebody asks; being deaf for a while is no harm."""
-        endings = self._engine.store.wakes.endings
+        endings = self._engine.store.wakeups.ended_jobs
         if endings.listener is None:
             return
         asking = asyncio.ensure_future(self._ask())
@@ -77,5 +77,5 @@ class Hints:
 
     async def _ask(self) -> None:
         while True:
-            self._engine.store.wakes.endings.ask([EVERY_JOB])
+            self._engine.store.wakeups.ended_jobs.ask([EVERY_JOB])
             await asyncio.sleep(ASK_AGAIN)

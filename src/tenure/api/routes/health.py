@@ -35,7 +35,7 @@ def ready(engine: Engine) -> Health:
     """The database; and the broker of wake-ups, where BPC_HEALTH_REQUIRE_QUEUE says so."""
     checks = {"database": _database(engine)}
     if engine.settings.health_require_queue:
-        checks["queue"] = OK if engine.store.wakes.healthy else AWAY
+        checks["queue"] = OK if engine.store.wakeups.healthy else AWAY
     if set(checks.values()) != {OK}:
         raise NotReady(checks)
     return Health(status=OK, checks=checks)

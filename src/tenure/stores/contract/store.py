@@ -19,9 +19,9 @@ from tenure.core.lease import ClaimedJob, Lease
 from tenure.core.page import Page
 from tenure.core.rules.limits import NO_LIMITS, Limits
 from tenure.core.rules.retention import Purged
-from tenure.core.rules.settlement import Settlement
 from tenure.core.rules.shard import Shard
 from tenure.core.rules.shares import Weights
+from tenure.core.settlement import Settlement
 from tenure.stores.contract.parts import (
     KeyStore,
     LockStore,
@@ -30,7 +30,7 @@ from tenure.stores.contract.parts import (
     RecordStore,
     StepStore,
 )
-from tenure.wakeups.due_jobs import Wakes
+from tenure.wakeups.due_jobs import Wakeups
 
 
 class Capability(StrEnum):
@@ -291,7 +291,7 @@ class Parts(Protocol):
     """What a store is made of."""
 
     @property
-    def wakes(self) -> Wakes:
+    def wakes(self) -> Wakeups:
         """Who is told of due jobs and of ended ones; between processes only with the capability
         `wake_ups`.
         """

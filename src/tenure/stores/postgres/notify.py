@@ -16,7 +16,7 @@ import psycopg
 from psycopg import sql
 
 from tenure.wakeups.due_jobs import EVERY_QUEUE, Complaints, Due
-from tenure.wakeups.sender_thread import Speaker
+from tenure.wakeups.sender_thread import SenderThread
 
 LONGEST_PAYLOAD = 7_900
 
@@ -25,7 +25,7 @@ SAY = sql.SQL("SET LOCAL synchronous_commit = off; NOTIFY {}, {}")
 SAY_INSIDE = sql.SQL("NOTIFY {}, {}")
 
 
-class Notifier(Speaker):
+class Notifier(SenderThread):
     """See `tenure.wakeups.due_jobs.Sender`."""
 
     _connection: psycopg.Connection[Any] | None

@@ -20,7 +20,7 @@ from tenure.core.job import Job, NewJob, State
 from tenure.core.lease import Lease
 from tenure.core.page import MAX_PAGE, Page
 from tenure.core.rules.retention import Purged
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.stores.contract import (
     Added,
     Attempt,
@@ -49,7 +49,7 @@ from tenure.stores.sql.write import operator_moves as change
 from tenure.stores.sql.write.group_commit import Gather
 from tenure.stores.sql.write.group_member import Answer
 from tenure.stores.sql.write.settle import CAREFUL_SECONDS, PATIENCE_SECONDS, Settled
-from tenure.wakeups.due_jobs import ANY_QUEUE, Due, Wakes, due_queues
+from tenure.wakeups.due_jobs import ANY_QUEUE, Due, Wakeups, due_queues
 
 T = TypeVar("T")
 WRITERS = 2
@@ -58,7 +58,7 @@ WRITERS = 2
 class SqlJobs:
     """See `tenure.stores.contract.JobStore`."""
 
-    def __init__(self, database: Database, wakes: Wakes) -> None:
+    def __init__(self, database: Database, wakes: Wakeups) -> None:
         self._database = database
         self._wakes = wakes
         self.memories = Memories()

@@ -11,8 +11,8 @@ from operator import attrgetter
 from tenure.core.errors import OptionError
 from tenure.core.job import Job, NewJob, State
 from tenure.core.lease import ClaimedJob, Lease, Standing
-from tenure.core.rules.settlement import Settlement
 from tenure.core.rules.shard import bucket
+from tenure.core.settlement import Settlement
 from tenure.core.timing.clock import from_micros, seconds_to_micros, to_micros
 from tenure.stores.contract import Attempt, ClaimRequest, LogLine
 from tenure.stores.contract.parts import Record

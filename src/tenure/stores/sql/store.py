@@ -24,7 +24,7 @@ from tenure.stores.sql.parts import SqlLocks, SqlQueues, SqlRecords, SqlSteps
 from tenure.stores.sql.statement import Plan, Statement
 from tenure.stores.sql.write.stopped_keys import SqlOrders
 from tenure.stores.sql.write.unique_names import SqlKeys
-from tenure.wakeups.due_jobs import Due, Wakes
+from tenure.wakeups.due_jobs import Due, Wakeups
 
 T = TypeVar("T")
 NOTABLE_HOLD_SECONDS = 0.5
@@ -39,11 +39,11 @@ class SqlStore:
         *,
         clock: Clock | None = None,
         auto_migrate: bool = False,
-        wakes: Wakes | None = None,
+        wakes: Wakeups | None = None,
     ) -> None:
         self.database = Database(dialect, clock)
         self.migrations = Migrations(self.database)
-        self.wakes = Wakes() if wakes is None else wakes
+        self.wakes = Wakeups() if wakes is None else wakes
         self.jobs = SqlJobs(self.database, self.wakes)
         self.queues = SqlQueues(self.database, self._queue_changed, self.jobs.memories.revive)
         self.locks = SqlLocks(self.database)

@@ -6,7 +6,7 @@ from typing import Any
 
 from tenure.core.job import State
 from tenure.core.lease import ClaimedJob, Standing
-from tenure.core.rules.settlement import MAX_REFUNDS
+from tenure.core.rules.run_again import MAX_REFUNDS
 from tenure.stores.contract import Report, Store
 from tenure.testing.conformance.promise import promise
 from tenure.testing.conformance.steps import (

@@ -8,7 +8,7 @@ import pytest
 
 from tenure.core.job import State
 from tenure.core.lease import Lease
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.stores.contract import Store
 from tenure.testing.conformance.promise import promise
 from tenure.testing.conformance.steps import (

@@ -13,7 +13,7 @@ from tenure.core.failure import Failure
 from tenure.core.filter import JobFilter
 from tenure.core.job import Job, KeyMode, NewJob, State, UniqueKey
 from tenure.core.lease import ClaimedJob
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.stores.contract import Added, Change, Changed, Claim, ClaimRequest, Move, Report, Store
 from tenure.testing.tempo import Tempo
 

@@ -6,7 +6,7 @@ import pytest
 
 from tenure.core.job import NewJob, State
 from tenure.core.lease import ClaimedJob
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.stores.contract import Capability, Store
 from tenure.stores.contract.parts import Record
 from tenure.testing.conformance.promise import needs, promise

@@ -11,7 +11,7 @@ from tenure.core.errors import CommitUnknown, ContentRefused, StoreBusy, StoreUn
 from tenure.core.failure import Failure
 from tenure.core.job import State
 from tenure.core.lease import Lease
-from tenure.core.rules.settlement import Settled, Settlement
+from tenure.core.settlement import SettledRun, Settlement
 from tenure.core.signals import Signals
 from tenure.stores.contract import Claim, ClaimRequest, JobStore, Report, Written
 from tenure.worker.running.run import Run
@@ -273,7 +273,7 @@ class Settler:
         heard: bool,
         counted: bool,
     ) -> None:
-        written: list[Settled] = []
+        written: list[SettledRun] = []
         for item, run in batch:
             if item.lease.job_id not in applied:
                 job = None if run is None else run.claimed
@@ -284,7 +284,7 @@ class Settler:
             if heard:
                 self._signals.emit("job.settled", **_facts(item))
             if counted and run is not None and not item.returned:  # those never ran
-                written.append(tuple.__new__(Settled, (run.claimed, item, run.seconds)))
+                written.append(tuple.__new__(SettledRun, (run.claimed, item, run.seconds)))
         if written:
             self._signals.emit("jobs.settled", batch=written)
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from tenure.core.job import State
 from tenure.core.lease import Lease
 from tenure.core.rules.crash_recovery import Fate, Recovery, recover
-from tenure.core.rules.settlement import WORKER_CRASHED, Settlement, crash_failure
 from tenure.core.rules.shares import Lane
+from tenure.core.settlement import WORKER_CRASHED, Settlement, crash_failure
 from tenure.core.timing.clock import seconds_to_micros
 from tenure.stores.sql import rows
 from tenure.stores.sql.statement import WAITED, Batch, Plan, Row, Statement

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 from tenure.stores.sql.foreign.transaction import committed_at_once, library
-from tenure.wakeups.due_jobs import Due, Wakes
+from tenure.wakeups.due_jobs import Due, Wakeups
 
 WAITING = "tenure_due"
 _installing = threading.Lock()
 
 
-def when_committed(tx: Any, wakes: Wakes, due: Due) -> None:
+def when_committed(tx: Any, wakes: Wakeups, due: Due) -> None:
     """Tell `wakes` of `due` after the commit and never after a rollback, where we can know it."""
     match library(tx):
         case "django" if hasattr(tx, "on_commit"):
@@ -35,7 +35,7 @@ def _sync_connection(tx: Any) -> Any:
     return plain if hasattr(plain, "exec_driver_sql") else plain.connection()
 
 
-def _on_sqlalchemy(connection: Any, wakes: Wakes, due: Due) -> None:
+def _on_sqlalchemy(connection: Any, wakes: Wakeups, due: Due) -> None:
     pooled = connection.connection
     if committed_at_once(pooled.dbapi_connection):
         wakes.tell(due)
@@ -69,8 +69,8 @@ def _tell(dbapi_connection: Any) -> None:
         wakes.tell(due)
 
 
-def _waiting(dbapi_connection: Any) -> dict[Wakes, Due]:
+def _waiting(dbapi_connection: Any) -> dict[Wakeups, Due]:
     """Taken away: what was rolled back is told to nobody."""
     info = getattr(dbapi_connection, "info", None)
-    found: dict[Wakes, Due] = info.pop(WAITING, {}) if isinstance(info, dict) else {}
+    found: dict[Wakeups, Due] = info.pop(WAITING, {}) if isinstance(info, dict) else {}
     return found

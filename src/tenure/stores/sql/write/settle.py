@@ -10,8 +10,8 @@ from functools import cached_property
 from tenure.core.job import State
 from tenure.core.lease import Lease, Standing
 from tenure.core.rules.limits import kind_of
-from tenure.core.rules.settlement import Settlement
 from tenure.core.rules.shares import Lane
+from tenure.core.settlement import Settlement
 from tenure.core.timing.clock import seconds_to_micros, to_micros
 from tenure.stores.contract import Extension, Report
 from tenure.stores.sql import rows

@@ -1,8 +1,10 @@
-"""The one place where the ending of a run becomes what is written. Pure: values in, a value out."""
+"""Decides what becomes of a job whose run has ended: done, run again later, or given up.
+
+Pure: values in, a `Settlement` out. How long to wait before the next run is in `retry.py`; what
+happens to the jobs of a worker that died is in `crash_recovery.py`.
+"""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 from tenure.core.failure import Failure
 from tenure.core.job import State
@@ -24,43 +26,17 @@ from tenure.core.outcome import (
     TimedOut,
 )
 from tenure.core.rules.retry import Random, RetryPolicy
+from tenure.core.settlement import WORKER_CRASHED, Settlement, crash_failure
 
+# Bounds that end a job which is given back, or puts itself off, for ever.
 MAX_REFUNDS = 10
 MAX_SNOOZES = 1_000
 SUCCEEDED = State.SUCCEEDED
-WORKER_CRASHED = "worker_crashed"
-
-
-class Settlement(NamedTuple):
-    """The write that ends a run. `entry` names its history line; a success needs none.
-
-    `returned` jobs never began and go back to their place; a `crash` makes a job suspect.
-    """
-
-    lease: Lease
-    state: State
-    entry: str | None = None
-    delay_seconds: float = 0.0
-    result: str | None = None
-    reason: str | None = None
-    failure: Failure | None = None
-    refund: bool = False
-    snooze: bool = False
-    returned: bool = False
-    crash: bool = False
-
-
-class Settled(NamedTuple):
-    """A settlement that was written, beside the job that it ends; `seconds` is how long it ran."""
-
-    job: ClaimedJob
-    settlement: Settlement
-    seconds: float | None = None
 
 
 def decide(job: ClaimedJob, ending: Ending, policy: RetryPolicy, random: Random) -> Settlement:
-    """What is written when `job` ends like this under `policy`."""
-    if isinstance(ending, Done):  # by far the most of them
+    """The settlement of `job`, whose run ended like this, under `policy`."""
+    if isinstance(ending, Done):  # first, because nearly every run ends like this
         return _done(job.lease, ending.result)
     match ending:
         case Returned() | Released():
@@ -84,13 +60,13 @@ def decide(job: ClaimedJob, ending: Ending, policy: RetryPolicy, random: Random)
 
 
 def _done(lease: Lease, result: str | None) -> Settlement:
-    """All fields in their order: with its own `__new__` it takes three times as long."""
+    """A success. Built from a plain tuple: `Settlement(...)` takes three times as long."""
     fields = (lease, SUCCEEDED, None, 0.0, result, None, None, False, False, False, False)
     return tuple.__new__(Settlement, fields)
 
 
 def _again(job: ClaimedJob, ending: Ending, policy: RetryPolicy, random: Random) -> Settlement:
-    """A failed attempt: once more after the backoff, or buried when it was the last."""
+    """A failed attempt: queued again after the backoff, or dead if it was the last one."""
     failure, entry = _failure(ending)
     if job.cancel_requested:
         return Settlement(
@@ -108,7 +84,7 @@ def _again(job: ClaimedJob, ending: Ending, policy: RetryPolicy, random: Random)
 
 
 def _crashed(job: ClaimedJob, ending: Crashed) -> Settlement:
-    """It ran in a process of its own, so nobody else can have done it: once more, or buried."""
+    """The run had a process of its own, so the crash is charged to this job alone."""
     failure = crash_failure(ending.how)
     if job.cancel_requested:
         state, reason = State.CANCELED, "canceled"
@@ -117,11 +93,6 @@ def _crashed(job: ClaimedJob, ending: Crashed) -> Settlement:
     else:
         state, reason = State.QUEUED, None
     return Settlement(job.lease, state, "crashed", reason=reason, failure=failure, crash=True)
-
-
-def crash_failure(how: str) -> Failure:
-    """A crash as history tells it."""
-    return Failure(type="WorkerCrashed", message=how, code=WORKER_CRASHED)
 
 
 def _failure(ending: Ending) -> tuple[Failure, str]:
@@ -155,7 +126,7 @@ def _final(
 
 
 def _snooze(job: ClaimedJob, ending: Snooze) -> Settlement:
-    """Not yet. Costs no attempt, so it must be bounded in another way."""
+    """Queued again later. Costs no attempt, so the number of snoozes is bounded instead."""
     if job.cancel_requested:
         return _final(job, State.CANCELED, "canceled", ending, reason="canceled")
     if job.snoozes >= MAX_SNOOZES:
@@ -173,8 +144,8 @@ def _snooze(job: ClaimedJob, ending: Snooze) -> Settlement:
 
 
 def _give_back(job: ClaimedJob, ending: Returned | Released) -> Settlement:
-    """What never began loses nothing. What a worker that stops gives back has its attempt refunded,
-    a bounded number of times.
+    """A job that never started loses nothing. One that a stopping worker gives back has its
+    attempt refunded, a bounded number of times.
     """
     if isinstance(ending, Returned):
         return Settlement(job.lease, State.QUEUED, refund=True, returned=True)

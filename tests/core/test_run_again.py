@@ -25,7 +25,8 @@ from tenure.core.outcome import (
     TimedOut,
 )
 from tenure.core.rules.retry import Exponential
-from tenure.core.rules.settlement import MAX_REFUNDS, MAX_SNOOZES, Settlement, decide
+from tenure.core.rules.run_again import MAX_REFUNDS, MAX_SNOOZES, decide
+from tenure.core.settlement import Settlement
 from tests.core.values import claimed, middle
 
 POLICY = Exponential(base=10, cap=100, jitter=False)
