@@ -142,7 +142,7 @@ class Scoped:
 
     def _check_awaited(self, ids: Sequence[str]) -> None:
         """Nobody learns by waiting for it how another's job ended."""
-        found = self.app.store.look(ids) if ids else {}
+        found = self.app.store.jobs.look(ids) if ids else {}
         for one in ids:
             if one not in found or not self.scope.has(found[one]):
                 raise JobNotFound(one)

@@ -10,6 +10,7 @@ TenureError
 │   │   └── EventConflict          the event id was published with other content
 │   ├── UnknownKind                this app has no handler of that name
 │   ├── FilterRequired             an operator move on everything must be asked for
+│   ├── CapabilityError            the store cannot do this: capability.py
 │   └── UrlError                   the database URL cannot be understood
 ├── UsageError                     the call is made in the wrong place
 │   ├── OutsideTransaction         a transaction is open here and the call is not in it

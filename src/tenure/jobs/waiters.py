@@ -218,7 +218,7 @@ class Waits:
         for start in range(0, len(ids), AT_ONCE):
             part = set(ids[start : start + AT_ONCE])
             try:
-                found = self._store.look(list(part))
+                found = self._store.jobs.look(list(part))
             except Exception as error:
                 self._fail(due, error)
                 return

@@ -59,7 +59,7 @@ class Looker:
     def _jobs(self, ids: Iterable[str]) -> list[Job]:
         named = sorted(ids)
         parts = [named[start : start + AT_ONCE] for start in range(0, len(named), AT_ONCE)]
-        found = (job for part in parts for job in self._engine.store.look(part).values())
+        found = (job for part in parts for job in self._engine.store.jobs.look(part).values())
         return [replace(job, payload=None, result=None) for job in found]  # they may be large
 
     def _news(self, job: Job) -> JobNews:

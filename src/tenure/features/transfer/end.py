@@ -15,7 +15,8 @@ from tenure.stores.sql import closed_database as closing
 from tenure.stores.sql.database import Database
 from tenure.stores.sql.migrations import Migrations
 from tenure.stores.sql.statement import Rows
-from tenure.stores.sql.table_copy import Ways, ways_of
+from tenure.stores.sql.store import sql_store
+from tenure.stores.sql.table_copy import TableCopier, table_copier
 from tenure.stores.sql.tables import Table, known_tables
 
 BOOKKEEPING = "tenure_migrations"
@@ -30,7 +31,7 @@ class End:
     database: Database
     migrations: Migrations
     connection: Any
-    ways: Ways
+    ways: TableCopier
 
     @property
     def version(self) -> int:
@@ -87,7 +88,7 @@ class End:
 @contextmanager
 def open_end(url: str) -> Iterator[End]:
     """A connection that asks nothing of the schema yet."""
-    store = open_store(url, auto_migrate=False)
+    store = sql_store(open_store(url, auto_migrate=False))
     database = store.database
     try:
         with database.raw_connection() as connection:
@@ -97,7 +98,7 @@ def open_end(url: str) -> Iterator[End]:
                 database=database,
                 migrations=store.migrations,
                 connection=connection,
-                ways=ways_of(database.dialect),
+                ways=table_copier(database.dialect),
             )
     finally:
         store.close()

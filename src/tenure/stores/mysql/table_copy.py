@@ -19,8 +19,8 @@ LAST = """SELECT greatest((SELECT coalesce(max(auto_increment), 1) - 1
     (SELECT coalesce(max(id), 0) FROM {table}))"""
 
 
-class MysqlWays:
-    """See `tenure.stores.sql.table_copy.Ways`."""
+class MysqlTableCopier:
+    """See `tenure.stores.sql.table_copy.TableCopier`."""
 
     def hold(self, connection: Any, tables: Sequence[str]) -> None:
         """WRITE locks out readers too, but lets this session make its triggers at the end."""

@@ -18,8 +18,8 @@ GIVEN = f"SELECT {COUNTER}"
 RAISE = f"SELECT setval(pg_get_serial_sequence(:name::text, 'id'), greatest(:last, {COUNTER}))"
 
 
-class PostgresWays:
-    """See `tenure.stores.sql.table_copy.Ways`."""
+class PostgresTableCopier:
+    """See `tenure.stores.sql.table_copy.TableCopier`."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect

@@ -10,7 +10,7 @@ from tenure.stores.sql.statement import Row, Rows
 from tenure.stores.sql.tables import Table
 
 
-class Ways(Protocol):
+class TableCopier(Protocol):
     """One database's. Table and column names come from `known_tables`, values are always bound."""
 
     def hold(self, connection: Any, tables: Sequence[str]) -> None:
@@ -46,19 +46,19 @@ class Ways(Protocol):
         ...
 
 
-def ways_of(dialect: Dialect) -> Ways:
+def table_copier(dialect: Dialect) -> TableCopier:
     """Those of this database."""
     if dialect.name == "sqlite":
-        from tenure.stores.sqlite.table_copy import SqliteWays
+        from tenure.stores.sqlite.table_copy import SqliteTableCopier
 
-        return SqliteWays(dialect)
+        return SqliteTableCopier(dialect)
     if dialect.name == "postgres":
-        from tenure.stores.postgres.table_copy import PostgresWays
+        from tenure.stores.postgres.table_copy import PostgresTableCopier
 
-        return PostgresWays(dialect)
-    from tenure.stores.mysql.table_copy import MysqlWays
+        return PostgresTableCopier(dialect)
+    from tenure.stores.mysql.table_copy import MysqlTableCopier
 
-    return MysqlWays()
+    return MysqlTableCopier()
 
 
 def insert_sql(table: Table, mark: str) -> str:

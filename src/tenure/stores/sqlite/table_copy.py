@@ -17,8 +17,8 @@ START = """INSERT INTO sqlite_sequence (name, seq) SELECT :name, :last
 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = :name)"""
 
 
-class SqliteWays:
-    """See `tenure.stores.sql.table_copy.Ways`."""
+class SqliteTableCopier:
+    """See `tenure.stores.sql.table_copy.TableCopier`."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect

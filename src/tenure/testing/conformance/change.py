@@ -84,7 +84,7 @@ def test_who_asked_a_running_job_to_stop_stands_among_its_lines(store: Store) ->
 
     store.jobs.change(JobFilter(ids=(job.id,)), change)
 
-    assert [line.message for line in store.jobs.logs(job.id)] == ["cancel asked for by alice"]
+    assert [line.message for line in store.jobs.logs(job.id)] == ["cancel requested by alice"]
 
 
 @promise(3)

@@ -16,17 +16,17 @@ WAITING = "tenure_due"
 _installing = threading.Lock()
 
 
-def when_committed(tx: Any, wakes: Wakeups, due: Due) -> None:
-    """Tell `wakes` of `due` after the commit and never after a rollback, where we can know it."""
+def when_committed(tx: Any, wakeups: Wakeups, due: Due) -> None:
+    """Tell `wakeups` of `due` after the commit and never after a rollback, where we can know it."""
     match library(tx):
         case "django" if hasattr(tx, "on_commit"):
             if tx.in_atomic_block or tx.get_autocommit():
-                tx.on_commit(lambda: wakes.tell(due), robust=True)
+                tx.on_commit(lambda: wakeups.tell(due), robust=True)
         case "sqlalchemy":
-            _on_sqlalchemy(_sync_connection(tx), wakes, due)
+            _on_sqlalchemy(_sync_connection(tx), wakeups, due)
         case _:
             if committed_at_once(tx):
-                wakes.tell(due)
+                wakeups.tell(due)
 
 
 def _sync_connection(tx: Any) -> Any:
@@ -35,14 +35,14 @@ def _sync_connection(tx: Any) -> Any:
     return plain if hasattr(plain, "exec_driver_sql") else plain.connection()
 
 
-def _on_sqlalchemy(connection: Any, wakes: Wakeups, due: Due) -> None:
+def _on_sqlalchemy(connection: Any, wakeups: Wakeups, due: Due) -> None:
     pooled = connection.connection
     if committed_at_once(pooled.dbapi_connection):
-        wakes.tell(due)
+        wakeups.tell(due)
         return
     _install(connection.dialect)
     waiting = pooled.info.setdefault(WAITING, {})
-    waiting[wakes] = waiting.get(wakes, Due()).with_more(due)
+    waiting[wakeups] = waiting.get(wakeups, Due()).with_more(due)
 
 
 def _install(dialect: Any) -> None:
@@ -65,8 +65,8 @@ def _then(end: Callable[[Any], None], after: Callable[[Any], object]) -> Callabl
 
 
 def _tell(dbapi_connection: Any) -> None:
-    for wakes, due in _waiting(dbapi_connection).items():
-        wakes.tell(due)
+    for wakeups, due in _waiting(dbapi_connection).items():
+        wakeups.tell(due)
 
 
 def _waiting(dbapi_connection: Any) -> dict[Wakeups, Due]:

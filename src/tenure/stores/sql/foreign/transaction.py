@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
 from tenure.core.errors import NeedsImmediate, OptionError
-from tenure.stores.sql.database import Database, Transaction
+from tenure.stores.sql.database import Database
 from tenure.stores.sql.queries import to_numbered, to_pyformat
 from tenure.stores.sql.statement import (
     AsyncExecutor,
@@ -23,6 +23,7 @@ from tenure.stores.sql.statement import (
     drive,
     drive_async,
 )
+from tenure.stores.sql.transaction import Transaction
 
 T = TypeVar("T")
 DRIVERS = {"sqlite": ("sqlite3",), "postgres": ("psycopg", "psycopg2"), "mysql": ("pymysql",)}
