@@ -113,10 +113,11 @@ def test_a_long_chain_is_called_off_whole(app: Tenure) -> None:
 
 
 BAD: list[tuple[Any, str]] = [
-    ("x1", "after takes jobs or their ids, not 'x1'"),
+    ("x1", "after names job x1, which is not there"),
     (7, "after takes jobs or their ids, not 7"),
     (["1", None], "after takes jobs or their ids, not None"),
-    ("9" * 19, "after takes jobs or their ids"),
+    ("9" * 19, "after names job 9999999999999999999, which is not there"),
+    ("9" * 65, "after takes jobs or their ids"),
     ([str(n) for n in range(1, 1_002)], "1,000 others"),
     (JobRef("77"), "job 77, which is not there"),
 ]

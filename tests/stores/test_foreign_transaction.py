@@ -21,7 +21,7 @@ from tenure.core.job import NewJob, State
 from tenure.core.settlement import Settlement
 from tenure.stores import open_store
 from tenure.stores.sql.store import SqlStore
-from tenure.testing.conformance.steps import (
+from tenure.testing.conformance.actions import (
     add,
     add_job,
     claim_ids,

@@ -23,8 +23,8 @@ from tenure.stores import open_store
 from tenure.stores.sql.closed_database import put_mark
 from tenure.stores.sql.migrations import Migrations, parse
 from tenure.stores.sql.store import SqlStore, sql_store
+from tenure.testing.conformance.actions import add_job, claim_one, count_of, state_of
 from tenure.testing.conformance.promise import promise
-from tenure.testing.conformance.steps import add_job, claim_one, count_of, state_of
 from tests.stores.test_foreign_transaction import connected, path_of
 from tests.support.databases import engine_for
 

@@ -14,8 +14,7 @@ from tenure.core.job import State
 from tenure.stores import open_store
 from tenure.stores.sql.migrations import Migration, Migrations, load, parse
 from tenure.stores.sql.store import SqlStore, sql_store
-from tenure.testing.conformance.promise import promise
-from tenure.testing.conformance.steps import (
+from tenure.testing.conformance.actions import (
     add_job,
     at_once,
     cancel,
@@ -25,6 +24,7 @@ from tenure.testing.conformance.steps import (
     settle_done,
     state_of,
 )
+from tenure.testing.conformance.promise import promise
 
 NOW = load("tenure.stores.sqlite")[-1].version
 ALL = list(range(1, NOW + 1))
@@ -176,7 +176,7 @@ def test_only_code_that_is_too_old_refuses(store: SqlStore, fresh_database_url: 
 @promise(13)
 def test_new_code_waits_for_its_schema(store: SqlStore) -> None:
     store.migrations.apply()
-    store.migrations = newer_code(store, EXPAND)
+    store.schema_check.migrations = newer_code(store, EXPAND)
 
     with pytest.raises(MigrationsPending, match=f"at version {NOW} and this code needs {NOW + 1}"):
         store.now()

@@ -12,8 +12,8 @@ from tenure.core.job import State
 from tenure.stores import open_store
 from tenure.stores.sql.migrations import Migrations, parse
 from tenure.stores.sql.store import SqlStore, sql_store
+from tenure.testing.conformance.actions import add_job, state_of
 from tenure.testing.conformance.promise import promise
-from tenure.testing.conformance.steps import add_job, state_of
 from tests.support.crashes import killed_at
 from tests.support.databases import Databases
 

@@ -16,8 +16,8 @@ from tenure.stores import open_store
 from tenure.stores.mysql import schema as mysql_schema
 from tenure.stores.sql.migrations import Migration, Migrations, load, parse
 from tenure.stores.sql.store import SqlStore, sql_store
+from tenure.testing.conformance.actions import add_job, state_of
 from tenure.testing.conformance.promise import promise
-from tenure.testing.conformance.steps import add_job, state_of
 from tests.support.until import until
 
 NOW = load("tenure.stores.sqlite")[-1].version

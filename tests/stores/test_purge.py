@@ -15,7 +15,7 @@ from tenure.stores.contract import LogLine, Report
 from tenure.stores.sql.queries import to_numbered, to_pyformat
 from tenure.stores.sql.statement import Statement
 from tenure.stores.sql.store import SqlStore, sql_store
-from tenure.testing.conformance.steps import OOPS, add, keyed, settle, start_job
+from tenure.testing.conformance.actions import OOPS, add, keyed, settle, start_job
 from tests.support.databases import engine_for
 
 TABLES = ("tenure_jobs", "tenure_payloads", "tenure_attempts", "tenure_logs", "tenure_keys")

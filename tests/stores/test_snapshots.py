@@ -13,7 +13,7 @@ from tenure.core.lease import ClaimedJob
 from tenure.core.settlement import Settlement
 from tenure.stores import open_store
 from tenure.stores.sql.store import SqlStore
-from tenure.testing.conformance.steps import (
+from tenure.testing.conformance.actions import (
     add_job,
     add_jobs,
     claim_all,

@@ -24,7 +24,7 @@ from tenure.stores.sql.dialect import Trouble
 from tenure.stores.sql.store import SqlStore, sql_store
 from tenure.stores.sqlite.trouble import Busy
 from tenure.stores.sqlite.trouble import trouble as sqlite_trouble
-from tenure.testing.conformance.steps import job_of, start_job, state_of
+from tenure.testing.conformance.actions import job_of, start_job, state_of
 from tests.stores.test_foreign_transaction import connected
 from tests.support.databases import Databases, migrate
 

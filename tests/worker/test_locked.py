@@ -12,7 +12,7 @@ import pytest
 from tenure import NO_RETRY, JobRef, RunningJob, Settings, State, Tenure, Worker
 from tenure.core.filter import JobFilter
 from tenure.stores.contract import Report
-from tenure.testing.conformance.steps import claim_all
+from tenure.testing.conformance.actions import claim_all
 from tests.stores.test_foreign_transaction import connected
 from tests.support.until import until
 

@@ -19,6 +19,8 @@ class Capability(StrEnum):
     SHARES = "fair_shares"
     SHARDS = "shards"
     AGEING = "ageing"
+    CLAIM_AHEAD = "claiming_ahead"
+    SUSPECTS = "crash_suspects"
     STEPS = "steps"
     REPORTS = "progress_and_logs"
     HISTORY = "history"

@@ -37,7 +37,7 @@ LENGTHS = {
 }
 REQUIRED = tuple(LENGTHS.keys() - {"tenant", "owner", "correlation_id", "trace", "enqueued_by"})
 AFTER_AT_MOST = 1_000
-ID = re.compile("[0-9]{1,18}")
+ID = re.compile("[!-~]{1,64}")
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(9998, 12, 31, tzinfo=UTC)
 FORBIDDEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
@@ -214,15 +214,15 @@ def _skips(options: Options) -> bool:
 
 
 def _after(options: Options) -> tuple[str, ...]:
-    """One job or several, by id or by anything that has one; each once, in the order of ids."""
+    """One job or several, by id or by anything that has one; each once."""
     given = options.get("after")
     if given is None:
         return ()
     alone = isinstance(given, str | NewJob) or not isinstance(given, Iterable)
-    ids = {_awaited(one) for one in ([given] if alone else given)}
+    ids = dict.fromkeys(map(_awaited, [given] if alone else given))
     if len(ids) > AFTER_AT_MOST:
         raise OptionError(f"a job may wait for {AFTER_AT_MOST:,} others, not for {len(ids):,}")
-    return tuple(sorted(ids, key=int))
+    return tuple(ids)
 
 
 def _awaited(job: object) -> str:

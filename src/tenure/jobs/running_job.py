@@ -15,7 +15,8 @@ from tenure.core.outcome import Outcome
 from tenure.core.settlement import Settlement
 from tenure.jobs.settle_block import Settling
 from tenure.jobs.steps import RunSteps
-from tenure.stores.contract import LogLine, Report
+from tenure.stores.contract import Capability, LogLine, Report
+from tenure.stores.contract.needs import need
 
 if TYPE_CHECKING:
     from tenure.app import Tenure
@@ -96,6 +97,7 @@ class RunningJob:
         """Say how far it is, 0 to 1. Cheap: it travels with the heartbeat."""
         if not 0.0 <= fraction <= 1.0:
             raise OptionError(f"progress goes from 0 to 1, not {fraction!r}")
+        need(self.app.store, Capability.REPORTS)
         with NEWS_LOCK:
             news = self._fresh_news()
             news.progress = float(fraction)
@@ -103,6 +105,7 @@ class RunningJob:
 
     def log(self, message: str, level: str = "info") -> None:
         """Keep a line with the job. At most a few hundred between two heartbeats are kept."""
+        need(self.app.store, Capability.REPORTS)
         line = LogLine(_line(message), _line(level)[:20], datetime.now(UTC))
         with NEWS_LOCK:
             news = self._fresh_news()

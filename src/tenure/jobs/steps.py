@@ -18,6 +18,8 @@ from tenure.jobs.blocking import check_off_loop
 from tenure.jobs.codec import decode, encode
 from tenure.jobs.options import check_name
 from tenure.jobs.transaction import open_here
+from tenure.stores.contract import Capability
+from tenure.stores.contract.needs import need
 
 if TYPE_CHECKING:
     from tenure.jobs.running_job import RunningJob
@@ -60,6 +62,7 @@ class RunSteps:
     def _turn(self, name: str) -> Iterator[None]:
         """A name counts once in a run; one whose function failed may be tried again."""
         check_name("step", name)
+        need(self._job.app.store, Capability.STEPS)
         if open_here.get() is not None:
             raise UsageError(
                 f"step {name!r} is remembered in a transaction of its own: call it before the "

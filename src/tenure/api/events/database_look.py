@@ -53,7 +53,9 @@ class Looker:
         elsewhere = (memory.followed | hints) - {job.id for job in newest}
         found = self._jobs(elsewhere)
         memory.forget(elsewhere - {job.id for job in found})
-        changed = memory.changed([*sorted(found, key=lambda job: int(job.id)), *reversed(newest)])
+        changed = memory.changed(
+            [*sorted(found, key=lambda job: job.created_at), *reversed(newest)]
+        )
         return [] if first else changed
 
     def _jobs(self, ids: Iterable[str]) -> list[Job]:

@@ -15,7 +15,7 @@ class SchemaCheck:
 
     def __init__(self, database: Database, migrations: Migrations, *, auto_migrate: bool) -> None:
         self._database = database
-        self._migrations = migrations
+        self.migrations = migrations
         self._auto_migrate = auto_migrate
         self._done = False
 
@@ -25,11 +25,11 @@ class SchemaCheck:
             return
         self._database.dialect.check(connection)
         check_open(self._database, connection)
-        latest = self._migrations.latest
-        have, serves = self._migrations.status(connection)
+        latest = self.migrations.latest
+        have, serves = self.migrations.status(connection)
         if have < latest and self._auto_migrate and not inside:
-            self._migrations.apply()
-            have, serves = self._migrations.status(connection)
+            self.migrations.apply()
+            have, serves = self.migrations.status(connection)
         if latest < serves:
             raise CodeTooOld(latest, serves)
         if have < latest:

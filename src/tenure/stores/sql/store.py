@@ -54,20 +54,17 @@ class SqlStore:
         self.keys = SqlKeys(self.database)
         self.orders = SqlOrders(self.database, self._lanes_freed)
         self.steps = SqlSteps(self.database)
-        check = SchemaCheck(self.database, self.migrations, auto_migrate=auto_migrate)
-        self.database.connections.before_use = check.on_ours
-        self.database.before_adopting = check.on_theirs
+        # Without a listener, wake-ups stay within the process.
+        missing = set[Capability]() if self.wakeups.listeners else {Capability.WAKE_UPS}
+        self.capabilities = frozenset(Capability) - missing
+        self.schema_check = SchemaCheck(self.database, self.migrations, auto_migrate=auto_migrate)
+        self.database.connections.before_use = self.schema_check.on_ours
+        self.database.before_adopting = self.schema_check.on_theirs
 
     @property
     def name(self) -> str:
         """The dialect."""
         return self.database.dialect.name
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """All. Without a listener, wake-ups stay within the process."""
-        missing = set[Capability]() if self.wakeups.listeners else {Capability.WAKE_UPS}
-        return frozenset(Capability) - missing
 
     @property
     def fused(self) -> bool:
