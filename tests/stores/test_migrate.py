@@ -176,7 +176,7 @@ def test_only_code_that_is_too_old_refuses(store: SqlStore, fresh_database_url: 
 @promise(13)
 def test_new_code_waits_for_its_schema(store: SqlStore) -> None:
     store.migrations.apply()
-    store.schema_check.migrations = newer_code(store, EXPAND)
+    store.migrations = newer_code(store, EXPAND)
 
     with pytest.raises(MigrationsPending, match=f"at version {NOW} and this code needs {NOW + 1}"):
         store.now()

@@ -53,8 +53,8 @@ class MysqlTableCopier:
         """The table's counter; MySQL 8 would else answer with what it was a day ago."""
         with connection.cursor(Cursor) as cursor:
             cursor.execute(FRESH)
-        found = self.select(connection, LAST.format(table=table.name), {"name": table.name})
-        return int(found[0][0])
+        [(last,)] = self.select(connection, LAST.format(table=table.name), {"name": table.name})
+        return int(last)
 
     def raise_id(self, connection: Any, table: Table, last: int) -> None:
         """Never down: an empty table would take the lower number. Commits."""

@@ -157,7 +157,8 @@ class PostgresDialect:
         """Along the search path, as our statements look for it."""
         with _cursor(connection) as cursor:
             cursor.execute("SELECT to_regclass(%s::text) IS NOT NULL", (name,))
-            return bool(cursor.fetchone()[0])
+            (found,) = cursor.fetchone()
+            return bool(found)
 
 
 def _cursor(connection: Any) -> Any:

@@ -56,9 +56,9 @@ class PostgresTableCopier:
 
     def last_id(self, connection: Any, table: Table) -> int:
         """The sequence remembers it; a row that brought its own id may be higher."""
-        highest = self.select(connection, LAST.format(table=table.name), {})
-        given = self.select(connection, GIVEN, {"name": table.name})
-        return max(int(highest[0][0]), int(given[0][0]))
+        [(highest,)] = self.select(connection, LAST.format(table=table.name), {})
+        [(given,)] = self.select(connection, GIVEN, {"name": table.name})
+        return max(int(highest), int(given))
 
     def raise_id(self, connection: Any, table: Table, last: int) -> None:
         """A sequence begins at 1, so there is nothing to raise before."""

@@ -30,7 +30,7 @@ def without_code(error: BaseException) -> Trouble:
     return Trouble.REFUSED if unsendable else Trouble.OTHER
 
 
-class SchemaStep(Protocol):
+class MigrationStatement(Protocol):
     """One statement of a migration."""
 
     @property
@@ -64,7 +64,7 @@ class SchemaChanges(Protocol):
         """A statement of a migration in the form that stops nobody, where there is one."""
         ...
 
-    def change(self, connection: Any, step: SchemaStep) -> None:
+    def change(self, connection: Any, step: MigrationStatement) -> None:
         """Run one statement of a migration on a database in use, and note it.
 
         Both in one transaction, else so that running it again does no harm.

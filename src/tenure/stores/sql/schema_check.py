@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tenure.core.errors import CodeTooOld, MigrationsPending
@@ -13,9 +14,11 @@ from tenure.stores.sql.migrations import Migrations
 class SchemaCheck:
     """Runs once. With `auto_migrate` it brings an old schema up to date itself."""
 
-    def __init__(self, database: Database, migrations: Migrations, *, auto_migrate: bool) -> None:
+    def __init__(
+        self, database: Database, migrations: Callable[[], Migrations], *, auto_migrate: bool
+    ) -> None:
         self._database = database
-        self.migrations = migrations
+        self._migrations = migrations
         self._auto_migrate = auto_migrate
         self._done = False
 
@@ -25,11 +28,12 @@ class SchemaCheck:
             return
         self._database.dialect.check(connection)
         check_open(self._database, connection)
-        latest = self.migrations.latest
-        have, serves = self.migrations.status(connection)
+        migrations = self._migrations()
+        latest = migrations.latest
+        have, serves = migrations.status(connection)
         if have < latest and self._auto_migrate and not inside:
-            self.migrations.apply()
-            have, serves = self.migrations.status(connection)
+            migrations.apply()
+            have, serves = migrations.status(connection)
         if latest < serves:
             raise CodeTooOld(latest, serves)
         if have < latest:

@@ -57,9 +57,9 @@ class SqlStore:
         # Without a listener, wake-ups stay within the process.
         missing = set[Capability]() if self.wakeups.listeners else {Capability.WAKE_UPS}
         self.capabilities = frozenset(Capability) - missing
-        self.schema_check = SchemaCheck(self.database, self.migrations, auto_migrate=auto_migrate)
-        self.database.connections.before_use = self.schema_check.on_ours
-        self.database.before_adopting = self.schema_check.on_theirs
+        check = SchemaCheck(self.database, lambda: self.migrations, auto_migrate=auto_migrate)
+        self.database.connections.before_use = check.on_ours
+        self.database.before_adopting = check.on_theirs
 
     @property
     def name(self) -> str:

@@ -45,8 +45,8 @@ class SqliteTableCopier:
 
     def last_id(self, connection: Any, table: Table) -> int:
         """AUTOINCREMENT remembers it; a plain INTEGER PRIMARY KEY goes by its rows."""
-        found = self.select(connection, LAST.format(table=table.name), {"name": table.name})
-        return int(found[0][0])
+        [(last,)] = self.select(connection, LAST.format(table=table.name), {"name": table.name})
+        return int(last)
 
     def raise_id(self, connection: Any, table: Table, last: int) -> None:
         """Where the table has no counter of its own, a line in the list of counters is ignored."""

@@ -6,7 +6,6 @@ Capped tenants, shares and limits join at named points: `capacity.py`, `take.py`
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import attrgetter
 
 from tenure.stores.contract import Claim, ClaimRequest
 from tenure.stores.sql import rows
@@ -15,10 +14,10 @@ from tenure.stores.sql.claim.lane_cache import LaneCache
 from tenure.stores.sql.claim.limits import pass_gates
 from tenure.stores.sql.claim.new_lanes import look_between
 from tenure.stores.sql.claim.take import take
-from tenure.stores.sql.rows import ClaimedRow
-from tenure.stores.sql.statement import Plan, Statement
+from tenure.stores.sql.statement import Plan, Rows, Statement
 
-BEST = attrgetter("priority", "run_at", "id")
+BEST = rows.columns("priority", "run_at", "id")
+PAYLOAD = rows.columns("payload")
 
 Elapsed = Callable[[], float]
 """Seconds on the clock that leases are judged by."""
@@ -56,7 +55,7 @@ def claim_known(request: ClaimRequest, cache: LaneCache, elapsed: Elapsed) -> Pl
 
 
 def answer(
-    request: ClaimRequest, taken: list[ClaimedRow], capacity: Capacity, cache: LaneCache, now: float
+    request: ClaimRequest, taken: Rows, capacity: Capacity, cache: LaneCache, now: float
 ) -> Plan[Claim]:
     """The jobs that the limits let through, best first, with their payloads.
 
@@ -65,13 +64,10 @@ def answer(
     look_in: float | None = None
     if request.limits:
         passed = yield from pass_gates(request, taken, capacity, cache, now)
-        if passed.rows is not taken:
-            passed.rows.sort(key=BEST)
-        taken, look_in = passed.rows, passed.look_in
-    large = yield from _read_large([row.id for row in taken if row.payload is None])
+        taken = taken if passed.rows is taken else sorted(passed.rows, key=BEST)
+        look_in = passed.look_in
+    large: dict[int, str] = {}
+    if None in map(PAYLOAD, taken):  # some are stored apart from their rows
+        ids = [row.id for row in rows.claimed_rows(taken) if row.payload is None]
+        large = dict((yield Statement("read_payloads", {"ids": ids})))
     return Claim(rows.claimed(taken, request.owner, large), look_in=look_in)
-
-
-def _read_large(ids: list[int]) -> Plan[dict[int, str]]:
-    """Payloads that are stored apart from their rows."""
-    return dict((yield Statement("read_payloads", {"ids": ids}))) if ids else {}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 
 from tenure.core.rules.limits import Limits, kind_of
 from tenure.stores.contract import ClaimRequest
@@ -14,21 +13,21 @@ from tenure.stores.sql.claim.lane_cache import LaneCache
 from tenure.stores.sql.claim.limit_gate import NOTE_COLUMNS, LimitGates, lock_gates
 from tenure.stores.sql.claim.parked_gates import serve_parked
 from tenure.stores.sql.claim.parked_jobs import ParkedJobs
-from tenure.stores.sql.rows import ClaimedRow
-from tenure.stores.sql.statement import Batch, Plan, Row, Statement
+from tenure.stores.sql.rows import ClaimedRow, claimed_rows, columns
+from tenure.stores.sql.statement import Batch, Plan, Row, Rows, Statement
 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
     """The jobs that may run, and in how many seconds it is worth looking again."""
 
-    rows: list[ClaimedRow]
+    rows: Sequence[Row]
     look_in: float | None = None
 
 
 def pass_gates(
     request: ClaimRequest,
-    taken: list[ClaimedRow],
+    taken: Rows,
     capacity: Capacity,
     cache: LaneCache,
     now: float,
@@ -43,20 +42,21 @@ def pass_gates(
     if not parked and (yield from _surely_within(taken, asked, limits)):
         return Passed(taken)
     gates = yield from lock_gates(asked | {kind_of(name) for name in asked}, request)
-    turned_away = _turned_away(taken, names, gates, parked)
+    claimed = claimed_rows(taken)
+    turned_away = _turned_away(claimed, names, gates, parked)
     yield from _park(turned_away, capacity, parked)
     waiting = sorted(waited.union(map(_gate_name, turned_away.values())))
     served = yield from serve_parked(waiting, gates, request, capacity, cache)
     yield Statement("note_gates", batch=Batch(NOTE_COLUMNS, [one.row() for one in gates.values()]))
     parked.looked(waiting, gates, now)
-    passed = [row for row in taken if row.id not in turned_away] + served
+    passed = [row for row in claimed if row.id not in turned_away] + served
     if parked:
         limited = [row for row in passed if names.get(_pair(row), True)]
         parked.began({str(row.id): _gate_name(row) for row in limited})
     return Passed(passed, 0.0 if turned_away and capacity else parked.look_in(now))
 
 
-def _surely_within(taken: list[ClaimedRow], asked: Collection[str], limits: Limits) -> Plan[bool]:
+def _surely_within(taken: Rows, asked: Collection[str], limits: Limits) -> Plan[bool]:
     """The usual case: one gate, and all that passed since it was counted is within its limit."""
     if len(asked) != 1:
         return False
@@ -64,7 +64,7 @@ def _surely_within(taken: list[ClaimedRow], asked: Collection[str], limits: Limi
     limit = limits.at(name)
     if limit is None or limit.running is None or limit.rate is not None or name not in limits.kinds:
         return False
-    jobs = sum(row.kind == name for row in taken)
+    jobs = sum(kind == name for kind in map(_kind, taken))
     values = {"gate": name, "jobs": jobs, "most": limit.running}
     return bool((yield Statement("charge_gate", values)))
 
@@ -99,7 +99,7 @@ def _in_turn(taken: list[ClaimedRow]) -> list[ClaimedRow]:
     return [row for *_, row in sorted(placed)]
 
 
-_pair = attrgetter("kind", "limit_key")
+_pair, _kind = columns("kind", "limit_key"), columns("kind")
 
 
 def _gate_name(row: ClaimedRow) -> str:

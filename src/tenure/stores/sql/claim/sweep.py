@@ -17,8 +17,7 @@ from tenure.stores.sql.claim.lost_leases import Ended, recover_lost
 from tenure.stores.sql.claim.new_lanes import look_everywhere, look_in
 from tenure.stores.sql.claim.parked_gates import find_parked
 from tenure.stores.sql.claim.take import take
-from tenure.stores.sql.rows import ClaimedRow
-from tenure.stores.sql.statement import Plan, Statement
+from tenure.stores.sql.statement import Plan, Rows, Statement
 from tenure.stores.sql.write import held_jobs
 
 EXPIRED_AT_ONCE = 100
@@ -39,7 +38,7 @@ def glance(request: ClaimRequest, cache: LaneCache, elapsed: Elapsed) -> Plan[Cl
     """
     capacity = yield from capacity_for(request, cache.paused)
     woken = [queue for queue in capacity.slots if queue in request.woken]
-    taken: list[ClaimedRow] = []
+    taken: Rows = []
     if woken:
         lanes = yield from look_in(woken, cache)
         taken = yield from take(request, lanes, capacity, cache)
@@ -57,7 +56,7 @@ def sweep(request: ClaimRequest, cache: LaneCache, elapsed: Elapsed) -> Plan[Cla
     cache.timer.looked_back(began, quiet=not lost.found)
     cache.revive({one.lane for one in lost.released})
     yield from _expire(lost.ended, calm=calm)
-    taken: list[ClaimedRow] = []
+    taken: Rows = []
     if capacity and request.kinds:
         yield from find_parked(request, cache)
         lanes = yield from look_everywhere(capacity.slots, cache)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import chain, groupby
-from operator import attrgetter
 
 from tenure.core.rules.shares import MANY, Lane, Take, by_priority
 from tenure.stores.contract import ClaimRequest
@@ -12,30 +11,29 @@ from tenure.stores.sql import rows
 from tenure.stores.sql.claim.capacity import Capacity
 from tenure.stores.sql.claim.lane_cache import Floor, LaneCache
 from tenure.stores.sql.claim.oldest_first import oldest_first
-from tenure.stores.sql.rows import ClaimedRow
-from tenure.stores.sql.statement import Batch, Plan, Statement
+from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
 
 NEARLY = 0.5
 SPARE = 1.5
 TAKE_COLUMNS = ("queue", "priority", "tenant", "take", "floor_run_at", "floor_id")
-LANE = attrgetter("queue", "priority", "tenant")
-POSITION = attrgetter("run_at", "id")
+LANE = rows.columns("queue", "priority", "tenant")
+POSITION = rows.columns("run_at", "id")
 
 
 def take(
     request: ClaimRequest, lanes: list[Lane], capacity: Capacity, cache: LaneCache
-) -> Plan[list[ClaimedRow]]:
+) -> Plan[Rows]:
     """Best priority first, until the slots are full. Answers the best jobs first.
 
     Among very many lanes nearly full is enough: each further round is a statement for what a few
     of them did not have.
     """
-    taken: list[ClaimedRow] = []
+    taken: Rows = []
     if request.shard is not None:
         lanes = [lane for lane in lanes if request.may_take(lane.tenant)]
     enough = capacity.total * NEARLY if len(lanes) > MANY else capacity.total
     for level in by_priority(lanes):
-        rounds: list[list[ClaimedRow]] = []
+        rounds: list[Rows] = []
         while level and len(taken) + sum(map(len, rounds)) < enough:
             takes = yield from _shares(request, level, capacity, cache)
             if not takes:
@@ -72,7 +70,7 @@ def _shares(
 
 def _take_shares(
     request: ClaimRequest, takes: list[Take], room: int, cache: LaneCache
-) -> Plan[list[ClaimedRow]]:
+) -> Plan[Rows]:
     """One share of each lane, from behind its floor, in the order of the index."""
     values = {
         "kinds": list(request.kinds),
@@ -87,14 +85,14 @@ def _take_shares(
         room,
     )
     if request.limits.kinds:
-        got = rows.claimed_rows((yield Statement("claim_counted", values, shares)))
+        got = yield Statement("claim_counted", values, shares)
     else:
-        got = rows.claimed_rows((yield Statement("claim_take", values, shares)))
+        got = yield Statement("claim_take", values, shares)
     got.sort(key=POSITION)
     return got
 
 
-def _asked(takes: list[Take], got: list[ClaimedRow]) -> list[Take]:
+def _asked(takes: list[Take], got: Rows) -> list[Take]:
     """The room was full in the middle of the lanes: those behind were not asked at all, and the
     last one only for what it gave.
     """
@@ -109,7 +107,7 @@ def _which_may_have_more(
     request: ClaimRequest,
     level: list[Lane],
     takes: list[Take],
-    got: list[ClaimedRow],
+    got: Rows,
     capacity: Capacity,
     cache: LaneCache,
 ) -> list[Lane]:
@@ -126,13 +124,13 @@ def _which_may_have_more(
     return [lane for lane in level if lane in full]
 
 
-def _by_lane(takes: list[Take], got: list[ClaimedRow]) -> dict[Lane, list[ClaimedRow]]:
+def _by_lane(takes: list[Take], got: Rows) -> dict[Lane, Rows]:
     """What each lane gave, in order."""
     if len(takes) == 1:  # the usual case
         return {takes[0].lane: got}
     return {Lane(*lane): list(part) for lane, part in groupby(sorted(got, key=LANE), key=LANE)}
 
 
-def _end(mine: list[ClaimedRow]) -> Floor | None:
+def _end(mine: Rows) -> Floor | None:
     """The position of the last one; they are in order."""
     return POSITION(mine[-1]) if mine else None
