@@ -10,10 +10,11 @@ from functools import partial
 from itertools import count
 from typing import Any, TypeVar
 
-from tenure.core.errors import CommitUnknown, StoreBusy, StoreUnavailable, TenureError
+from tenure.core.errors import StoreBusy, StoreUnavailable, TenureError
 from tenure.core.timing.clock import Clock, to_micros
+from tenure.stores.sql.autocommit import Autocommit
 from tenure.stores.sql.connections import Connections, Timed
-from tenure.stores.sql.dialect import Dialect, Trouble
+from tenure.stores.sql.dialect import Dialect
 from tenure.stores.sql.driver_errors import named_errors, raise_unless_repeatable
 from tenure.stores.sql.queries import Queries, read_sql
 from tenure.stores.sql.statement import Plan, Rows, Statement, drive
@@ -80,7 +81,7 @@ class Database:
         raise AssertionError("unreachable")
 
     def _without_transaction(self, asked: float) -> AbstractContextManager[Transaction]:
-        return _Autocommit(self)
+        return Autocommit(self)
 
     def read(self, statement: Statement) -> Rows:
         """Run a reading statement, without a transaction; again if a kept connection was dead."""
@@ -158,32 +159,3 @@ class Database:
     def close(self) -> None:
         """Close idle connections."""
         self.connections.close()
-
-
-class _Autocommit:
-    """A connection without a transaction. A class with slots, because this is the hot path of
-    PostgreSQL and a generator-based context manager costs more.
-    """
-
-    __slots__ = ("_connection", "_database")
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def __enter__(self) -> Transaction:
-        database = self._database
-        self._connection = database.connections.take(database.dialect.listen_first)
-        return Transaction(database, self._connection)
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        give_back = self._database.connections.give_back
-        if error is None:
-            give_back(self._connection, True)
-            return
-        lost = self._database.dialect.trouble(error) is Trouble.LOST
-        stopped = not isinstance(error, Exception) or isinstance(error, StoreUnavailable)
-        give_back(self._connection, not (lost or stopped))
-        if lost:
-            raise CommitUnknown(
-                f"the connection broke at a statement, so the change may have happened: {error}"
-            ) from error

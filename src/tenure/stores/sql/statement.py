@@ -86,18 +86,6 @@ class Executor(Protocol):
         ...
 
 
-class AsyncExecutor(Protocol):
-    """The same on an async driver."""
-
-    async def run(self, statement: Statement) -> Rows:
-        """All rows of its answer."""
-        ...
-
-    async def execute(self, sql: str) -> Any:
-        """A statement without values and rows."""
-        ...
-
-
 def drive(plan: Plan[T], executor: Executor) -> T:
     """Run a plan to its answer. An error of the driver is raised inside the plan."""
     try:
@@ -105,21 +93,6 @@ def drive(plan: Plan[T], executor: Executor) -> T:
         while True:
             try:
                 rows = executor.run(statement)
-            except Exception as error:  # the plan may handle it
-                statement = plan.throw(error)
-            else:
-                statement = plan.send(rows)
-    except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]
-
-
-async def drive_async(plan: Plan[T], executor: AsyncExecutor) -> T:
-    """The same plan on an async driver."""
-    try:
-        statement = next(plan)
-        while True:
-            try:
-                rows = await executor.run(statement)
             except Exception as error:  # the plan may handle it
                 statement = plan.throw(error)
             else:

@@ -12,7 +12,8 @@ from tenure.core.job import NewJob
 from tenure.stores.contract import Added
 from tenure.stores.sql import rows
 from tenure.stores.sql.database import Database
-from tenure.stores.sql.foreign.transaction import adopt, adopt_async, run_in, run_in_async
+from tenure.stores.sql.foreign.async_transaction import adopt_async, run_in_async
+from tenure.stores.sql.foreign.transaction import adopt, run_in
 from tenure.stores.sql.parts.part import SqlPart
 from tenure.stores.sql.write.add import add, add_plain
 from tenure.stores.sql.write.announce import Announcer

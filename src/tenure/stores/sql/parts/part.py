@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenure.stores.sql.claim.lane_cache import LaneCaches
+from tenure.stores.sql.claim.lane_caches import LaneCaches
 from tenure.stores.sql.database import Database
 from tenure.wakeups.due_jobs import Wakeups
 

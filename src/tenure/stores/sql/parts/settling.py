@@ -10,7 +10,8 @@ from tenure.core.errors import StoreBusy
 from tenure.core.settlement import Settlement
 from tenure.stores.contract import Written
 from tenure.stores.sql.driver_errors import naming_refused_rows
-from tenure.stores.sql.foreign.transaction import run_in, run_in_async
+from tenure.stores.sql.foreign.async_transaction import run_in_async
+from tenure.stores.sql.foreign.transaction import run_in
 from tenure.stores.sql.parts.part import SqlPart
 from tenure.stores.sql.write.settle import (
     CAREFUL_SECONDS,

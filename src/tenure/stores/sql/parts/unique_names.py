@@ -7,7 +7,8 @@ from typing import Any
 
 from tenure.core.timing.clock import seconds_to_micros
 from tenure.stores.sql.database import Database
-from tenure.stores.sql.foreign.transaction import run_in, run_in_async
+from tenure.stores.sql.foreign.async_transaction import run_in_async
+from tenure.stores.sql.foreign.transaction import run_in
 from tenure.stores.sql.statement import Batch, Plan, Statement
 from tenure.stores.sql.write.unique_keys import KEY_COLUMNS
 

@@ -8,7 +8,7 @@ from tenure.core.lease import Lease, Standing
 from tenure.core.timing.clock import seconds_to_micros, to_micros
 from tenure.stores.contract import Extension, Report
 from tenure.stores.sql.statement import Batch, Plan, Row, Statement
-from tenure.stores.sql.write.settle import LEASE_COLUMNS, still_held
+from tenure.stores.sql.write.locked_rows import LEASE_COLUMNS, still_held
 
 PROGRESS_COLUMNS = ("id", "fence", "progress", "note")
 BEGUN_COLUMNS = ("id", "fence", "ago", "standing")
