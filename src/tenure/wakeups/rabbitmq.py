@@ -1,6 +1,6 @@
-"""Wake-ups by RabbitMQ, beside any database: a message says "look now" and nothing else.
+"""Wake-ups by RabbitMQ, beside any database. A message says "look now" and nothing else.
 
-The broker is never needed: while it is away, workers find their jobs by polling.
+The broker is optional: while it is down, workers find their jobs by polling.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RabbitSender(SenderThread):
         super().__init__(complaints)
 
     def send(self, due: Due) -> None:
-        """Which queues it is about is for the database to say."""
+        """Queue a message. It names no queues; the claim finds out."""
         self._job_id = due.job_id
         self.pass_on([LOOK])
 
@@ -52,7 +52,7 @@ class RabbitSender(SenderThread):
         return name == self._name
 
     def begin_anew(self) -> None:
-        """Without the parent's loop and connection."""
+        """Start without the parent's loop and connection."""
         super().begin_anew()
         self._name = secrets.token_hex(8)
         self._job_id = None
@@ -79,7 +79,7 @@ class RabbitSender(SenderThread):
             await self._exchange.publish(message, self._options.routing_key, mandatory=False)
 
     def hang_up(self) -> None:
-        """The next message opens another line."""
+        """Close the connection; the next message opens another one."""
         connection, self._connection, self._exchange = self._connection, None, None
         runner, self._runner = self._runner, None
         if runner is None:

@@ -1,6 +1,6 @@
-"""When the caller's own transaction has committed: the hooks of SQLAlchemy and Django.
+"""Wakes workers after a foreign transaction has committed, by hooks of SQLAlchemy and Django.
 
-A raw connection has none: its jobs wait for the next poll, or are told of inside the transaction.
+A raw connection has no hook: its jobs wait for the next poll, or the transaction itself notifies.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _installing = threading.Lock()
 
 
 def when_committed(tx: Any, wakeups: Wakeups, due: Due) -> None:
-    """Tell `wakeups` of `due` after the commit and never after a rollback, where we can know it."""
+    """Wake workers after the commit, never after a rollback, if the library has a hook."""
     match library(tx):
         case "django" if hasattr(tx, "on_commit"):
             if tx.in_atomic_block or tx.get_autocommit():
@@ -30,7 +30,7 @@ def when_committed(tx: Any, wakeups: Wakeups, due: Due) -> None:
 
 
 def _sync_connection(tx: Any) -> Any:
-    """The plain connection in a session, or in an async connection or session."""
+    """The blocking connection inside a session, or inside an async connection or session."""
     plain = getattr(tx, "sync_session", None) or getattr(tx, "sync_connection", None) or tx
     return plain if hasattr(plain, "exec_driver_sql") else plain.connection()
 
@@ -46,8 +46,8 @@ def _on_sqlalchemy(connection: Any, wakeups: Wakeups, due: Due) -> None:
 
 
 def _install(dialect: Any) -> None:
-    """Around the dialect's own commit: SQLAlchemy's event of that name comes before it, and a
-    worker that looks too early finds nothing.
+    """Wrap the dialect's own commit. SQLAlchemy's event of that name comes before the commit, when
+    a worker would look too early and find nothing.
     """
     with _installing:
         if not getattr(dialect.do_commit, WAITING, False):
@@ -70,7 +70,7 @@ def _tell(dbapi_connection: Any) -> None:
 
 
 def _waiting(dbapi_connection: Any) -> dict[Wakeups, Due]:
-    """Taken away: what was rolled back is told to nobody."""
+    """What is waiting on this connection, taken off it: after a rollback nobody is woken."""
     info = getattr(dbapi_connection, "info", None)
     found: dict[Wakeups, Due] = info.pop(WAITING, {}) if isinstance(info, dict) else {}
     return found
