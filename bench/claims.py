@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from bench.meters import percentile
 from bench.triples import Reading
 from tenure import State, Tenure
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.stores.contract import ClaimRequest
 
 LEASE_SECONDS = 60.0

@@ -61,7 +61,7 @@ class Settings(BaseSettings):
     unset: on if there is a URL.
     """
     health_require_queue: bool = Field(default=False, validation_alias="BPC_HEALTH_REQUIRE_QUEUE")
-    """Report the service as unhealthy while RabbitMQ is unreachable (`app.store.wakes.healthy`);
+    """Report the service as unhealthy while RabbitMQ is unreachable (`app.store.wakeups.healthy`);
     needs RabbitMQ to be on.
     """
     max_attempts: int = Field(default=DEFAULT_MAX_ATTEMPTS, ge=1, le=1_000)

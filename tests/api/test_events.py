@@ -175,7 +175,7 @@ def test_ends_in_other_processes_are_told_where_the_database_carries_them(
             told = stack.enter_context(stream(served, "/api/events"))
             stack.enter_context(Worker(elsewhere))
             assert next(told).name == "ready"
-            until(lambda: elsewhere.store.wakes.endings._asked)
+            until(lambda: elsewhere.store.wakeups.ended_jobs._asked)
             elsewhere.retry(old)
             assert until_state(told, "succeeded")[-1].data["jobId"] == old.id
 

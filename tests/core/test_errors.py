@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tenure.core import errors, refusals
+from tenure.core import capability, errors, refusals
 from tenure.core.errors import TenureError
 from tenure.jobs import reference
+
+OURS = tuple(module.__name__ for module in (errors, refusals, capability, reference))
 
 
 def family(kind: type[TenureError]) -> Iterator[type[TenureError]]:
     yield kind
     for child in kind.__subclasses__():
-        if child.__module__ in (errors.__name__, refusals.__name__, reference.__name__):
+        if child.__module__ in OURS:
             yield from family(child)
 
 

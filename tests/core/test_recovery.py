@@ -8,7 +8,7 @@ import pytest
 
 from tenure.core.lease import Standing
 from tenure.core.rules.crash_recovery import Fate, Recovery, recover
-from tenure.core.rules.settlement import MAX_REFUNDS
+from tenure.core.rules.run_again import MAX_REFUNDS
 
 SPARED = Recovery(Fate.AGAIN, charged=False, standing=Standing.SUSPECT)
 CHARGED = Recovery(Fate.AGAIN, charged=True, standing=Standing.SUSPECT)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 
 from tenure import JobRef, Tenure
 from tenure.core.job import FINAL_STATES, NewJob
-from tenure.core.rules.settlement import MAX_REFUNDS
+from tenure.core.rules.run_again import MAX_REFUNDS
 from tests.crash.looking import is_locked
 from tests.crash.marks import Mark, Marks
 from tests.crash.programs import LEASE_SECONDS, Programs

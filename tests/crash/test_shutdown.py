@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from tenure import JobRef, RunningJob, State, Tenure, Worker
-from tenure.core.rules.settlement import MAX_REFUNDS
+from tenure.core.rules.run_again import MAX_REFUNDS
 from tenure.worker.settings import WorkerSettings
 from tests.crash.looking import entries, heard, started
 from tests.crash.marks import Marks

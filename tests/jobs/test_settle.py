@@ -24,6 +24,7 @@ from tenure import (
 from tenure.core.errors import SettledTwice, StatementCommits
 from tenure.stores import open_store
 from tenure.stores.contract import ClaimRequest
+from tenure.stores.sql.store import sql_store
 from tenure.testing import run_until_idle
 from tests.support.databases import engine_for
 
@@ -33,7 +34,7 @@ BY_NAME = "INSERT INTO shop_orders (note) VALUES (:note)"
 @pytest.fixture
 def app(database_url: str) -> Iterator[Tenure]:
     made = Tenure(database_url, settings=Settings(lease_seconds=30))
-    with open_store(database_url).database.raw_connection() as connection:
+    with sql_store(open_store(database_url)).database.raw_connection() as connection:
         connection.cursor().execute("DROP TABLE IF EXISTS shop_orders")
         connection.cursor().execute("CREATE TABLE shop_orders (note VARCHAR(50))")
     yield made

@@ -9,7 +9,7 @@ import pytest
 from tenure.core.job import NewJob, State
 from tenure.core.lease import ClaimedJob
 from tenure.core.rules.limits import Limits
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.stores.contract import ClaimRequest
 from tenure.stores.sql.store import SqlStore
 from tenure.testing.tempo import Tempo

@@ -39,7 +39,7 @@ class Told:
 @pytest.fixture
 def told(store: SqlStore) -> Iterator[Told]:
     told = Told(store)
-    stop = store.wakes.subscribe(told)
+    stop = store.wakeups.subscribe(told)
     yield told
     stop()
 

@@ -25,7 +25,7 @@ from tenure.stores.contract import Capability, Change, ClaimRequest, Move
 from tenure.stores.postgres.listen import queues_in
 from tenure.stores.postgres.notify import payload_of
 from tenure.stores.sql.statement import Rows, Statement
-from tenure.stores.sql.store import SqlStore
+from tenure.stores.sql.store import SqlStore, sql_store
 from tenure.wakeups.due_jobs import WakeOptions, heed_cancel
 from tenure.wakeups.sender_thread import SPACING_SECONDS
 from tests.support.databases import ServerDatabases
@@ -87,7 +87,7 @@ def opened(url: str) -> Iterator[Callable[..., SqlStore]]:
     made: list[SqlStore] = []
 
     def open_one(**options: Any) -> SqlStore:
-        made.append(open_store(url, wake=WakeOptions(**options)))
+        made.append(sql_store(open_store(url, wake=WakeOptions(**options))))
         return made[-1]
 
     yield open_one
@@ -96,7 +96,7 @@ def opened(url: str) -> Iterator[Callable[..., SqlStore]]:
 
 
 def test_only_postgres_carries_wake_ups_between_processes(database_url: str, dialect: str) -> None:
-    store = open_store(database_url)
+    store = sql_store(open_store(database_url))
 
     assert (Capability.WAKE_UPS in store.capabilities) == (dialect == "postgres")
     assert frozenset(Capability) - {Capability.WAKE_UPS} <= store.capabilities
@@ -173,7 +173,7 @@ def test_a_program_that_enqueues_and_ends_has_said_so(url: str, ear: Ear) -> Non
 
 
 def test_a_store_that_only_reads_opens_no_line(url: str, ear: Ear) -> None:
-    store = open_store(f"{url}?application_name=reader")
+    store = sql_store(open_store(f"{url}?application_name=reader"))
     store.jobs.get("1")
     assert len(ear.finds("application_name = %s", "reader")) == 1
 
@@ -226,8 +226,8 @@ def test_payloads_are_read_with_care() -> None:
 
 def test_the_listener_may_have_an_address_of_its_own(url: str) -> None:
     with pytest.raises(UrlError, match="TENURE_LISTEN_URL"):
-        open_store(url, wake=WakeOptions(listen_url="sqlite:///a.db"))
-    there = open_store(url, wake=WakeOptions(listen_url=f"{url}?application_name=ear"))
+        sql_store(open_store(url, wake=WakeOptions(listen_url="sqlite:///a.db")))
+    there = sql_store(open_store(url, wake=WakeOptions(listen_url=f"{url}?application_name=ear")))
     assert Capability.WAKE_UPS in there.capabilities
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from tenure.wakeups.ended_jobs import EVERY_JOB, MOST_ASKED, Endings
+from tenure.wakeups.ended_jobs import EVERY_JOB, MOST_ASKED, EndedJobs
 
 
 class Said(list[list[str]]):
@@ -19,7 +19,7 @@ class Said(list[list[str]]):
 
 def test_nothing_is_said_where_nobody_asked() -> None:
     said = Said()
-    endings = Endings(Said(), said)
+    endings = EndedJobs(Said(), said)
 
     endings.finished(["1", "2"])
 
@@ -28,7 +28,7 @@ def test_nothing_is_said_where_nobody_asked() -> None:
 
 def test_what_was_asked_for_is_said_once() -> None:
     said = Said()
-    endings = Endings(Said(), said)
+    endings = EndedJobs(Said(), said)
     endings.asked(["2", "3"])
 
     endings.finished(["1", "2"])
@@ -39,7 +39,7 @@ def test_what_was_asked_for_is_said_once() -> None:
 
 def test_an_end_shortly_before_the_question_counts() -> None:
     said = Said()
-    endings = Endings(Said(), said)
+    endings = EndedJobs(Said(), said)
     endings.finished(["1", "2"])
 
     endings.asked(["2"])
@@ -49,12 +49,12 @@ def test_an_end_shortly_before_the_question_counts() -> None:
 
 def test_too_many_questions_are_a_question_for_all() -> None:
     said = Said()
-    endings = Endings(Said(), said)
+    endings = EndedJobs(Said(), said)
     endings.asked([EVERY_JOB])
     endings.finished(["1", "2"])
     assert said == [["1", "2"]]
 
-    many = Endings(Said(), said)
+    many = EndedJobs(Said(), said)
     many.asked(str(number) for number in range(MOST_ASKED + 1))
     many.asked(["x"])
     said.clear()
@@ -64,7 +64,7 @@ def test_too_many_questions_are_a_question_for_all() -> None:
 
 def test_those_who_wait_here_hear_of_everything() -> None:
     heard: list[list[str]] = []
-    endings = Endings()
+    endings = EndedJobs()
     stop = endings.subscribe(lambda ids: heard.append(sorted(ids)))
 
     endings.finished(["1"])

@@ -11,7 +11,7 @@ from tenure.core.job import NewJob
 from tenure.stores import open_store
 from tenure.stores.contract import ClaimRequest
 from tenure.stores.sql.claim.sweep_timer import GLANCE_EVERY
-from tenure.stores.sql.store import SqlStore
+from tenure.stores.sql.store import SqlStore, sql_store
 from tenure.testing.clock import ManualClock
 
 
@@ -19,7 +19,7 @@ from tenure.testing.clock import ManualClock
 def here(database_url: str) -> Iterator[tuple[SqlStore, ManualClock]]:
     """A worker's store, on a clock that stands still."""
     clock = ManualClock()
-    opened = open_store(database_url, clock=clock)
+    opened = sql_store(open_store(database_url, clock=clock))
     yield opened, clock
     opened.close()
 
@@ -27,7 +27,7 @@ def here(database_url: str) -> Iterator[tuple[SqlStore, ManualClock]]:
 @pytest.fixture
 def elsewhere(database_url: str, here: tuple[SqlStore, ManualClock]) -> Iterator[SqlStore]:
     """Another process's."""
-    opened = open_store(database_url, clock=here[1])
+    opened = sql_store(open_store(database_url, clock=here[1]))
     yield opened
     opened.close()
 

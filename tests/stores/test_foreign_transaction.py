@@ -18,10 +18,10 @@ from sqlalchemy.orm import Session
 
 from tenure.core.errors import KeyConflict, NeedsImmediate, OptionError, OutsideTransaction
 from tenure.core.job import NewJob, State
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.stores import open_store
 from tenure.stores.sql.store import SqlStore
-from tenure.testing.conformance.steps import (
+from tenure.testing.conformance.actions import (
     add,
     add_job,
     claim_ids,

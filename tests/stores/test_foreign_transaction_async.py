@@ -19,7 +19,7 @@ from tenure.core.errors import KeyConflict, OptionError
 from tenure.core.job import NewJob
 from tenure.stores.contract import Added
 from tenure.stores.sql.store import SqlStore
-from tenure.testing.conformance.steps import add, count_of, ids_of, keyed
+from tenure.testing.conformance.actions import add, count_of, ids_of, keyed
 
 pytestmark = [
     pytest.mark.parametrize("clock", ["real_clock"], indirect=True),

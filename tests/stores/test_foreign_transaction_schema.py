@@ -18,13 +18,13 @@ from sqlalchemy.orm import Session
 from tenure import Tenure
 from tenure.core.errors import CodeTooOld, MigrationsPending
 from tenure.core.job import NewJob, State
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.stores import open_store
 from tenure.stores.sql.closed_database import put_mark
 from tenure.stores.sql.migrations import Migrations, parse
-from tenure.stores.sql.store import SqlStore
+from tenure.stores.sql.store import SqlStore, sql_store
+from tenure.testing.conformance.actions import add_job, claim_one, count_of, state_of
 from tenure.testing.conformance.promise import promise
-from tenure.testing.conformance.steps import add_job, claim_one, count_of, state_of
 from tests.stores.test_foreign_transaction import connected, path_of
 from tests.support.databases import engine_for
 
@@ -36,7 +36,7 @@ WORK = NewJob(kind="work")
 @pytest.fixture
 def store(fresh_database_url: str) -> Iterator[SqlStore]:
     """On a database with nothing in it, which it may not change by itself."""
-    opened = open_store(fresh_database_url, auto_migrate=False)
+    opened = sql_store(open_store(fresh_database_url, auto_migrate=False))
     yield opened
     opened.close()
 
@@ -65,7 +65,7 @@ def test_a_schema_that_refuses_this_code_writes_nothing(
 ) -> None:
     store.migrations.apply()
     move_on(store)
-    old = open_store(fresh_database_url, auto_migrate=False)
+    old = sql_store(open_store(fresh_database_url, auto_migrate=False))
 
     with connected(fresh_database_url) as connection:
         with pytest.raises(CodeTooOld, match="upgrade tenure"):
@@ -92,7 +92,7 @@ def test_records_keys_and_ends_of_jobs_are_refused_too(
         lambda old, tx: old.adopt(tx).__enter__(),
     ]
     for write in writes:
-        old = open_store(fresh_database_url, auto_migrate=False)
+        old = sql_store(open_store(fresh_database_url, auto_migrate=False))
         with connected(fresh_database_url) as connection, pytest.raises(CodeTooOld):
             write(old, connection)
         old.close()
@@ -128,7 +128,7 @@ def test_a_database_that_was_moved_away_refuses_a_callers_connection(
 
 
 def test_where_that_is_allowed_the_schema_is_made(fresh_database_url: str) -> None:
-    store = open_store(fresh_database_url, auto_migrate=True)
+    store = sql_store(open_store(fresh_database_url, auto_migrate=True))
     with connected(fresh_database_url) as connection:
         store.jobs.add([WORK], tx=connection)
         connection.commit()
@@ -139,7 +139,7 @@ def test_where_that_is_allowed_the_schema_is_made(fresh_database_url: str) -> No
 
 def test_beside_an_open_transaction_no_schema_is_made(fresh_database_url: str) -> None:
     """It would wait for that transaction, which waits for it."""
-    store = open_store(fresh_database_url, auto_migrate=True)
+    store = sql_store(open_store(fresh_database_url, auto_migrate=True))
     with connected(fresh_database_url) as connection:
         with connection_cursor(connection) as cursor:
             cursor.execute("CREATE TABLE mine (id INTEGER)")
@@ -204,7 +204,7 @@ def test_async_code_is_refused_or_served_alike(
     with pytest.raises(MigrationsPending):
         asyncio.run(use(fresh_database_url, store))
 
-    allowed = open_store(fresh_database_url, auto_migrate=True)
+    allowed = sql_store(open_store(fresh_database_url, auto_migrate=True))
     asyncio.run(use(fresh_database_url, allowed))
 
     assert count_of(allowed) == 1

@@ -37,7 +37,7 @@ def store_of(app: Tenure) -> SqlStore:
 
 def waiting(app: Tenure) -> int:
     """How many callers wait for somebody to write."""
-    return len(store_of(app).jobs._gather._waiting)
+    return len(store_of(app).jobs._group_commit._waiting)
 
 
 @contextmanager
@@ -77,9 +77,9 @@ def nobody_can_write(app: Tenure) -> Iterator[None]:
 
 def crowd(app: Tenure, pool: ThreadPoolExecutor, kinds: list[str]) -> list[Future[Any]]:
     """Two callers that write, as many as may at once; behind them, in order, one for each kind."""
-    writers = store_of(app).jobs._gather._writers
+    writers = store_of(app).jobs._group_commit._writers
     first = [pool.submit(app.enqueue, "first") for _ in range(writers)]
-    until(lambda: store_of(app).jobs._gather._free == 0)
+    until(lambda: store_of(app).jobs._group_commit._free == 0)
     for number, kind in enumerate(kinds):
         first.append(pool.submit(app.enqueue, kind))
         until(lambda wanted=number + 1: waiting(app) == wanted)  # type: ignore[misc]
@@ -176,7 +176,7 @@ def test_one_callers_bad_row_is_its_own_error(app: Tenure) -> None:
 def test_a_stopped_writer_strands_nobody(app: Tenure) -> None:
     """Those it wrote for are told that nobody knows; those behind them go on."""
     app.enqueue("warm")
-    gather = store_of(app).jobs._gather
+    gather = store_of(app).jobs._group_commit
     real, stopped = gather._write, threading.Event()
 
     def write(jobs: Any) -> Any:
@@ -221,7 +221,7 @@ def interrupt_when_stuck(app: Tenure, writers: int) -> None:
 
 def test_a_caller_that_is_stopped_before_its_turn_hands_it_on(app: Tenure) -> None:
     app.enqueue("warm")
-    gather, idents = store_of(app).jobs._gather, list[int]()
+    gather, idents = store_of(app).jobs._group_commit, list[int]()
 
     def stoppable() -> Any:
         idents.append(threading.get_ident())
@@ -255,7 +255,7 @@ def test_a_forked_child_begins_with_an_empty_line(app: Tenure) -> None:
     with ThreadPoolExecutor(8) as pool:
         with nobody_can_write(app):
             calls = crowd(app, pool, ["work"] * 2)
-            gather = store_of(app).jobs._gather
+            gather = store_of(app).jobs._group_commit
             child = os.fork()
             if child == 0:
                 os._exit(0 if (gather._free, gather._waiting) == (gather._writers, []) else 1)

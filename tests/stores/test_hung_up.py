@@ -12,7 +12,7 @@ from tenure.core.errors import CommitUnknown
 from tenure.core.filter import JobFilter
 from tenure.core.job import NewJob
 from tenure.stores import open_store
-from tenure.stores.sql.store import SqlStore
+from tenure.stores.sql.store import SqlStore, sql_store
 from tests.support.until import until
 
 pytestmark = pytest.mark.parametrize("dialect", ["postgres"], indirect=True)
@@ -23,7 +23,7 @@ Admin = psycopg.Connection[tuple[int]]
 
 @pytest.fixture
 def store(database_url: str) -> Iterator[SqlStore]:
-    opened = open_store(database_url)
+    opened = sql_store(open_store(database_url))
     opened.now()
     yield opened
     opened.close()

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tenure.stores.sql.idle_connections import LONG_SECONDS, MOST, Idle
+from tenure.stores.sql.idle_connections import LONG_SECONDS, MOST, IdleConnections
 
 
 class Clock:
@@ -27,11 +27,11 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def idle(closed: list[object], clock: Clock) -> Idle:
-    return Idle(closed.append, clock)
+def idle(closed: list[object], clock: Clock) -> IdleConnections:
+    return IdleConnections(closed.append, clock)
 
 
-def test_the_last_one_used_is_used_next(idle: Idle, closed: list[object]) -> None:
+def test_the_last_one_used_is_used_next(idle: IdleConnections, closed: list[object]) -> None:
     assert idle.take() is None
     for name in "abc":
         idle.give_back(name)
@@ -40,7 +40,7 @@ def test_the_last_one_used_is_used_next(idle: Idle, closed: list[object]) -> Non
     assert closed == []
 
 
-def test_no_more_are_kept_than_may_be(idle: Idle, closed: list[object]) -> None:
+def test_no_more_are_kept_than_may_be(idle: IdleConnections, closed: list[object]) -> None:
     for number in range(MOST + 3):
         idle.give_back(number)
 
@@ -52,7 +52,7 @@ def test_no_more_are_kept_than_may_be(idle: Idle, closed: list[object]) -> None:
 
 
 def test_those_that_a_rush_left_behind_go_one_by_one(
-    idle: Idle, closed: list[object], clock: Clock
+    idle: IdleConnections, closed: list[object], clock: Clock
 ) -> None:
     for name in "abc":
         idle.give_back(name)
@@ -65,7 +65,7 @@ def test_those_that_a_rush_left_behind_go_one_by_one(
 
 
 def test_a_childs_are_its_own(
-    idle: Idle, closed: list[object], monkeypatch: pytest.MonkeyPatch
+    idle: IdleConnections, closed: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     idle.give_back("parents")
     monkeypatch.setattr(os, "getpid", lambda: -1)

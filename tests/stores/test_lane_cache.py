@@ -13,8 +13,8 @@ import pytest
 from tenure.core.job import NewJob
 from tenure.core.rules.limits import Limit, Limits
 from tenure.stores.contract import ClaimRequest
-from tenure.stores.sql.claim.lane_cache import Memory
-from tenure.stores.sql.claim.parked_jobs import Parking
+from tenure.stores.sql.claim.lane_cache import LaneCache
+from tenure.stores.sql.claim.parked_jobs import ParkedJobs
 from tenure.stores.sql.store import SqlStore
 
 
@@ -52,18 +52,18 @@ def meanwhile(act: Callable[[int], object]) -> Iterator[None]:
 
 
 def test_lanes_are_learnt_while_others_are_read() -> None:
-    memory = Memory()
-    memory.learn(jobs("first"))
+    cache = LaneCache()
+    cache.learn(jobs("first"))
 
-    with meanwhile(lambda number: memory.learn([NewJob(kind="n", tenant=f"late-{number}")])):
+    with meanwhile(lambda number: cache.learn([NewJob(kind="n", tenant=f"late-{number}")])):
         for _ in range(200):
-            assert len(memory.live_in({"default"})) >= 2_000
-            assert len(memory.known) >= 2_000
-            assert memory.drained_in({"default"}) == []
+            assert len(cache.live_in({"default"})) >= 2_000
+            assert len(cache.known) >= 2_000
+            assert cache.drained_in({"default"}) == []
 
 
 def test_gates_are_found_while_jobs_end() -> None:
-    parking, limits = Parking(), Limits(kinds={"n": Limit(running=1)})
+    parking, limits = ParkedJobs(), Limits(kinds={"n": Limit(running=1)})
     for number in range(2_000):
         parking.add(f"n\x1f{number}")
 

@@ -13,9 +13,8 @@ from tenure.core.errors import CodeTooOld, MigrationsPending, StoreError
 from tenure.core.job import State
 from tenure.stores import open_store
 from tenure.stores.sql.migrations import Migration, Migrations, load, parse
-from tenure.stores.sql.store import SqlStore
-from tenure.testing.conformance.promise import promise
-from tenure.testing.conformance.steps import (
+from tenure.stores.sql.store import SqlStore, sql_store
+from tenure.testing.conformance.actions import (
     add_job,
     at_once,
     cancel,
@@ -25,6 +24,7 @@ from tenure.testing.conformance.steps import (
     settle_done,
     state_of,
 )
+from tenure.testing.conformance.promise import promise
 
 NOW = load("tenure.stores.sqlite")[-1].version
 ALL = list(range(1, NOW + 1))
@@ -44,7 +44,7 @@ BROKEN = parse(
 @pytest.fixture
 def store(fresh_database_url: str) -> Iterator[SqlStore]:
     """On a database with nothing in it."""
-    opened = open_store(fresh_database_url, auto_migrate=False)
+    opened = sql_store(open_store(fresh_database_url, auto_migrate=False))
     yield opened
     opened.close()
 
@@ -55,7 +55,7 @@ def newer_code(store: SqlStore, *more: Migration) -> Migrations:
 
 
 def migrate_in_a_process(url: str, answers: multiprocessing.Queue[int]) -> None:
-    store = open_store(url, auto_migrate=False)
+    store = sql_store(open_store(url, auto_migrate=False))
     answers.put(len(store.migrations.apply()))
     store.close()
 
@@ -94,7 +94,7 @@ def test_migrating_again_keeps_the_jobs(store: SqlStore) -> None:
 
 def test_two_threads_that_migrate_at_once_do_it_once(fresh_database_url: str) -> None:
     def migrate(number: int) -> int:
-        store = open_store(fresh_database_url, auto_migrate=False)
+        store = sql_store(open_store(fresh_database_url, auto_migrate=False))
         try:
             return len(store.migrations.apply())
         finally:
@@ -109,7 +109,7 @@ def test_threads_that_migrate_a_database_in_use_do_each_migration_once(
     Migrations(store.database, store.migrations.all[:1]).apply()
 
     def migrate(number: int) -> list[int]:
-        other = open_store(fresh_database_url, auto_migrate=False)
+        other = sql_store(open_store(fresh_database_url, auto_migrate=False))
         try:
             return [migration.version for migration in other.migrations.apply()]
         finally:
@@ -155,7 +155,7 @@ def test_old_code_starts_on_a_newer_schema_that_still_serves_it(
 ) -> None:
     store.migrations.apply()
     newer_code(store, EXPAND).apply()
-    old = open_store(fresh_database_url, auto_migrate=False)
+    old = sql_store(open_store(fresh_database_url, auto_migrate=False))
 
     assert state_of(old, finished_job(old)) is State.SUCCEEDED
     assert old.migrations.pending() == []
@@ -166,7 +166,7 @@ def test_old_code_starts_on_a_newer_schema_that_still_serves_it(
 def test_only_code_that_is_too_old_refuses(store: SqlStore, fresh_database_url: str) -> None:
     store.migrations.apply()
     newer_code(store, EXPAND, CONTRACT).apply()
-    old = open_store(fresh_database_url, auto_migrate=False)
+    old = sql_store(open_store(fresh_database_url, auto_migrate=False))
 
     with pytest.raises(CodeTooOld, match="upgrade tenure"):
         old.now()
@@ -231,7 +231,7 @@ def test_the_migrations_of_every_dialect_are_numbered_without_gaps(name: str) ->
 
 def test_a_sqlite_file_is_migrated_by_many_openers_at_once(tmp_path: Path) -> None:
     def use(number: int) -> str:
-        store = open_store(f"sqlite:///{tmp_path}/new.db")
+        store = sql_store(open_store(f"sqlite:///{tmp_path}/new.db"))
         try:
             return add_job(store)
         finally:

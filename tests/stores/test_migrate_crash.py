@@ -11,9 +11,9 @@ import pytest
 from tenure.core.job import State
 from tenure.stores import open_store
 from tenure.stores.sql.migrations import Migrations, parse
-from tenure.stores.sql.store import SqlStore
+from tenure.stores.sql.store import SqlStore, sql_store
+from tenure.testing.conformance.actions import add_job, state_of
 from tenure.testing.conformance.promise import promise
-from tenure.testing.conformance.steps import add_job, state_of
 from tests.support.crashes import killed_at
 from tests.support.databases import Databases
 
@@ -37,7 +37,7 @@ DATA = parse(
 @pytest.fixture
 def store(fresh_database_url: str) -> Iterator[SqlStore]:
     """On a database with nothing in it."""
-    opened = open_store(fresh_database_url, auto_migrate=False)
+    opened = sql_store(open_store(fresh_database_url, auto_migrate=False))
     yield opened
     opened.close()
 
@@ -61,7 +61,7 @@ def schema_of(store: SqlStore) -> list[Any]:
 
 def in_one_go(databases: Databases, folder: Path) -> list[Any]:
     folder.mkdir()
-    store = open_store(databases.fresh(folder), auto_migrate=False)
+    store = sql_store(open_store(databases.fresh(folder), auto_migrate=False))
     store.migrations.apply()
     try:
         return schema_of(store)
@@ -79,10 +79,12 @@ def place(store: SqlStore) -> list[Any]:
 
 def migrate_and_die_everywhere(url: str) -> int:
     """Killed before each change of each statement, then of the next one; how often."""
-    watcher = open_store(url, auto_migrate=False)
+    watcher = sql_store(open_store(url, auto_migrate=False))
     before, change = place(watcher), 1
     for deaths in range(MOST_CHILDREN):
-        if not killed_at(change, lambda: open_store(url, auto_migrate=False).migrations.apply()):
+        if not killed_at(
+            change, lambda: sql_store(open_store(url, auto_migrate=False)).migrations.apply()
+        ):
             watcher.close()
             return deaths
         reached = place(watcher)
@@ -122,7 +124,7 @@ def test_a_change_of_rows_is_made_once_wherever_it_was_killed(
     before = store.jobs.get(job_id)
 
     def migrate() -> None:
-        newer = open_store(fresh_database_url, auto_migrate=False)
+        newer = sql_store(open_store(fresh_database_url, auto_migrate=False))
         Migrations(newer.database, [*newer.migrations.all, DATA]).apply()
 
     change = 1

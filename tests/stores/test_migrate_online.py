@@ -15,9 +15,9 @@ from tenure.core.job import NewJob, State
 from tenure.stores import open_store
 from tenure.stores.mysql import schema as mysql_schema
 from tenure.stores.sql.migrations import Migration, Migrations, load, parse
-from tenure.stores.sql.store import SqlStore
+from tenure.stores.sql.store import SqlStore, sql_store
+from tenure.testing.conformance.actions import add_job, state_of
 from tenure.testing.conformance.promise import promise
-from tenure.testing.conformance.steps import add_job, state_of
 from tests.support.until import until
 
 NOW = load("tenure.stores.sqlite")[-1].version
@@ -43,7 +43,7 @@ mysql_only = pytest.mark.parametrize("dialect", ["mysql"], indirect=True)
 @pytest.fixture
 def store(fresh_database_url: str) -> Iterator[SqlStore]:
     """On a database of its own, with this code's schema."""
-    opened = open_store(fresh_database_url)
+    opened = sql_store(open_store(fresh_database_url))
     opened.migrations.apply()
     yield opened
     opened.close()
@@ -137,7 +137,7 @@ def fork_migrator(url: str) -> int:
     child = os.fork()
     if child == 0:
         try:
-            newer(open_store(url), INDEX).apply()
+            newer(sql_store(open_store(url)), INDEX).apply()
         finally:
             os._exit(0)
     return child

@@ -11,6 +11,7 @@ from tenure.core.errors import MigrationsPending, StoreError, StoreUnavailable, 
 from tenure.core.filter import JobFilter
 from tenure.stores import open_store
 from tenure.stores.contract import Store
+from tenure.stores.sql.store import sql_store
 from tests.support.databases import Databases
 
 SECRET = "hunter2"
@@ -155,7 +156,7 @@ def test_every_name_of_a_server_scheme_opens(database_url: str) -> None:
 
 
 def test_a_store_tells_database_and_version(database_url: str) -> None:
-    store = open_store(database_url)
+    store = sql_store(open_store(database_url))
     words = store.version().split()
 
     assert words[0] in {"SQLite", "PostgreSQL", "MySQL", "MariaDB"}
@@ -164,7 +165,7 @@ def test_a_store_tells_database_and_version(database_url: str) -> None:
 
 
 def test_a_closed_store_opens_again_at_its_next_use(database_url: str) -> None:
-    store = open_store(database_url)
+    store = sql_store(open_store(database_url))
     store.now()
     store.close()
 

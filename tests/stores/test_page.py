@@ -8,11 +8,11 @@ import pytest
 
 from tenure.core.filter import JobFilter
 from tenure.core.job import NewJob, State
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.stores import open_store
 from tenure.stores.contract import ClaimRequest
 from tenure.stores.sql.read import page
-from tenure.stores.sql.store import SqlStore
+from tenure.stores.sql.store import SqlStore, sql_store
 
 FILTERS = (
     JobFilter(states=(State.QUEUED,)),
@@ -25,7 +25,7 @@ FILTERS = (
 
 @pytest.fixture
 def store(database_url: str) -> Iterator[SqlStore]:
-    opened = open_store(database_url)
+    opened = sql_store(open_store(database_url))
     yield opened
     opened.close()
 

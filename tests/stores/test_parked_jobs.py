@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tenure.core.rules.limits import Limit, gate_of
-from tenure.stores.sql.claim.parked_jobs import Parking
+from tenure.stores.sql.claim.parked_jobs import ParkedJobs
 
 
 @dataclass
@@ -16,21 +16,21 @@ class Gate:
 
 
 def test_a_gate_without_tokens_is_looked_at_when_there_are_some() -> None:
-    parking, name = Parking(), gate_of("push", "acme")
-    parking.add(name)
-    parking.looked([name], {name: Gate(Limit(rate=2, burst=1))}, now=10.0)
+    parked, name = ParkedJobs(), gate_of("push", "acme")
+    parked.add(name)
+    parked.looked([name], {name: Gate(Limit(rate=2, burst=1))}, now=10.0)
 
-    assert parking.look_in(10.0) == 0.5
+    assert parked.look_in(10.0) == 0.5
 
 
 def test_a_gate_where_nobody_waits_is_forgotten() -> None:
-    parking = Parking()
+    parked = ParkedJobs()
     for number in range(100):
         name = gate_of("push", str(number))
-        parking.add(name)
-        parking.looked([name], {name: Gate(Limit(rate=2, burst=1))}, now=10.0)
-        parking.emptied([name])
+        parked.add(name)
+        parked.looked([name], {name: Gate(Limit(rate=2, burst=1))}, now=10.0)
+        parked.emptied([name])
 
-    assert not parking
-    assert parking.look_in(10.0) is None
-    assert parking._timed == set()
+    assert not parked
+    assert parked.look_in(10.0) is None
+    assert parked._timed == set()

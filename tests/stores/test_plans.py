@@ -12,9 +12,11 @@ import pytest
 from tenure import Settings, Tenure
 from tenure.core.rules.limits import behind
 from tenure.stores.postgres.dialect import PostgresDialect
-from tenure.stores.sql.claim.limits import GATE_COLUMNS, LANE_COLUMNS
-from tenure.stores.sql.claim.limits import TAKE_COLUMNS as PARKED_COLUMNS
-from tenure.stores.sql.claim.take import AGE_COLUMNS, TAKE_COLUMNS
+from tenure.stores.sql.claim.limit_gate import SPAN_COLUMNS
+from tenure.stores.sql.claim.oldest_first import AGE_COLUMNS
+from tenure.stores.sql.claim.parked_gates import LANE_COLUMNS
+from tenure.stores.sql.claim.parked_gates import TAKE_COLUMNS as PARKED_COLUMNS
+from tenure.stores.sql.claim.take import TAKE_COLUMNS
 from tenure.stores.sql.queries import Queries, read_sql, to_pyformat
 from tenure.stores.sql.rows import SETTLE_COLUMNS
 from tenure.stores.sql.statement import Batch, Statement
@@ -100,7 +102,7 @@ def test_a_claim_goes_by_the_due_index(filled: Connection) -> None:
 
 
 def test_a_gate_is_counted_and_served_by_its_own_indexes(filled: Connection) -> None:
-    names = Batch(GATE_COLUMNS, [("work", behind("work")), ("other", behind("other"))])
+    names = Batch(SPAN_COLUMNS, [("work", behind("work")), ("other", behind("other"))])
     heads = Batch(LANE_COLUMNS, [("work", "default", -1, "")])
     shares = Batch(PARKED_COLUMNS, [("work", "default", 100, "", 10)])
 

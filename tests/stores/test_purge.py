@@ -14,8 +14,8 @@ from tenure.stores import open_store
 from tenure.stores.contract import LogLine, Report
 from tenure.stores.sql.queries import to_numbered, to_pyformat
 from tenure.stores.sql.statement import Statement
-from tenure.stores.sql.store import SqlStore
-from tenure.testing.conformance.steps import OOPS, add, keyed, settle, start_job
+from tenure.stores.sql.store import SqlStore, sql_store
+from tenure.testing.conformance.actions import OOPS, add, keyed, settle, start_job
 from tests.support.databases import engine_for
 
 TABLES = ("tenure_jobs", "tenure_payloads", "tenure_attempts", "tenure_logs", "tenure_keys")
@@ -27,7 +27,7 @@ MOVES = ("purge_edge", "pick_purgeable", "purge_jobs")
 @pytest.fixture
 def opened(database_url: str) -> Iterator[SqlStore]:
     """On the database's own clock."""
-    store = open_store(database_url)
+    store = sql_store(open_store(database_url))
     yield store
     store.close()
 

@@ -150,7 +150,7 @@ def loaded(name: str) -> Queries:
 
 def code_names() -> set[str]:
     """The names that the shared body asks for, as its source tells them."""
-    source = "\n".join(path.read_text() for path in sorted(SOURCES.glob("*.py")))
+    source = "\n".join(path.read_text() for path in sorted(SOURCES.rglob("*.py")))
     found = set(STEPS.findall(source)) | set(re.findall(r'_meet_holders\("(\w+)"', source))
     found |= set(re.findall(r'"((?:create|update|upsert)_record)"', source))
     moves = {"move_cancel", "move_retry", "move_reprioritise"}

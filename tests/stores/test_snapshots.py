@@ -10,10 +10,10 @@ from sqlalchemy import Connection
 
 from tenure.core.job import NewJob, State
 from tenure.core.lease import ClaimedJob
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.stores import open_store
 from tenure.stores.sql.store import SqlStore
-from tenure.testing.conformance.steps import (
+from tenure.testing.conformance.actions import (
     add_job,
     add_jobs,
     claim_all,

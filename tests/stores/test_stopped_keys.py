@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tenure.core.job import State
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.stores.sql.store import SqlStore
+from tenure.testing.conformance.actions import add_job, claim_ids, claim_one, settle_done
 from tenure.testing.conformance.promise import promise
-from tenure.testing.conformance.steps import add_job, claim_ids, claim_one, settle_done
 
 pytestmark = pytest.mark.parametrize("clock", ["real_clock"], indirect=True)
 

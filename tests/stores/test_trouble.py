@@ -14,17 +14,17 @@ import pytest
 
 from tenure.core.errors import ContentRefused, StoreBusy, StoreUnavailable
 from tenure.core.job import NewJob, State
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.stores import open_store
 from tenure.stores.contract import ClaimRequest, Written
 from tenure.stores.mysql.trouble import NUMBERS
 from tenure.stores.mysql.trouble import trouble as mysql_trouble
 from tenure.stores.postgres.trouble import trouble as postgres_trouble
 from tenure.stores.sql.dialect import Trouble
-from tenure.stores.sql.store import SqlStore
+from tenure.stores.sql.store import SqlStore, sql_store
 from tenure.stores.sqlite.trouble import Busy
 from tenure.stores.sqlite.trouble import trouble as sqlite_trouble
-from tenure.testing.conformance.steps import job_of, start_job, state_of
+from tenure.testing.conformance.actions import job_of, start_job, state_of
 from tests.stores.test_foreign_transaction import connected
 from tests.support.databases import Databases, migrate
 
@@ -121,7 +121,7 @@ def test_pythons_own_errors_are_the_values_or_the_machines(
 
 @contextmanager
 def opened(url: str) -> Iterator[SqlStore]:
-    store = open_store(url)
+    store = sql_store(open_store(url))
     try:
         yield store
     finally:
@@ -223,14 +223,14 @@ def test_a_server_that_only_reads_is_no_failure(database_url: str) -> None:
 
 def each_connection(store: SqlStore, setting: str) -> None:
     """Connections of this store are set up like this from here on."""
-    check = store.database.before_use
+    check = store.database.connections.before_use
 
     def set_up(connection: Any) -> None:
         if check is not None:
             check(connection)
         connection.execute(setting)
 
-    store.database.before_use = set_up
+    store.database.connections.before_use = set_up
     store.database.close()
 
 

@@ -13,10 +13,10 @@ from typing import TypeVar
 import pytest
 
 from tenure.core.job import NewJob, State
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.stores.contract import ClaimRequest, Extension, LogLine, Report, Written
 from tenure.stores.sql.store import SqlStore
-from tenure.testing.conformance.steps import (
+from tenure.testing.conformance.actions import (
     OOPS,
     add_jobs,
     claim_all,

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, NullPool, create_engine, inspect, mak
 
 from tenure.core.timing.clock import Clock
 from tenure.stores import open_store
-from tenure.stores.sql.store import SqlStore
+from tenure.stores.sql.store import SqlStore, sql_store
 from tests.support.servers import DRIVERS, Server
 
 KEPT = ("tenure_migrations", "tenure_feature_migrations")
@@ -86,7 +86,7 @@ class OpenStores:
     @contextmanager
     def on(self, url: str, clock: Clock | None) -> Iterator[SqlStore]:
         key = url, clock is None
-        store = self._open.get(key) or open_store(url, clock=clock)
+        store = self._open.get(key) or sql_store(open_store(url, clock=clock))
         yield store
         if url.startswith("sqlite"):
             store.close()
@@ -110,7 +110,7 @@ def databases_on(server: Server) -> Iterator[ServerDatabases]:
 
 def migrate(url: str) -> None:
     """Bring a database to this code's schema."""
-    store = open_store(url)
+    store = sql_store(open_store(url))
     store.migrations.apply()
     store.close()
 

@@ -10,7 +10,7 @@ import pytest
 from tenure import State, Tenure
 from tenure.core.errors import StoreUnavailable
 from tenure.core.failure import Failure
-from tenure.core.rules.settlement import SettledRun, Settlement
+from tenure.core.settlement import SettledRun, Settlement
 from tenure.core.signals import Signals
 from tenure.feature.sentence import Sentence
 from tenure.features.schedules import Schedules

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tenure import Cancel, Delays, Fail, Job, Retry, RunningJob, Settings, State, Tenure
-from tenure.testing.conformance.steps import claim_all
+from tenure.testing.conformance.actions import claim_all
 from tests.support.until import until
 
 ROOT = Path(__file__).parents[2]

@@ -5,15 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from tenure import NO_RETRY, JobRef, RunningJob, Settings, State, Tenure, Worker
 from tenure.core.filter import JobFilter
 from tenure.stores.contract import Report
-from tenure.stores.sql.store import SqlStore
-from tenure.testing.conformance.steps import claim_all
+from tenure.testing.conformance.actions import claim_all
 from tests.stores.test_foreign_transaction import connected
 from tests.support.until import until
 
@@ -104,7 +103,7 @@ def test_unrelated_jobs_are_settled_while_a_transaction_is_open(
 
 def test_a_lock_that_outlasts_every_timeout_costs_no_result(app: Tenure, database_url: str) -> None:
     slow, tried = Slow(app), list[str]()
-    cast(SqlStore, app.store).database.timed = lambda name, seconds: tried.append(name)
+    app.store.measure(lambda name, seconds: tried.append(name))
     job = app.enqueue("order")
     with Worker(app), kept_open(database_url) as connection:
         assert slow.begun.wait(20)

@@ -17,7 +17,7 @@ from tenure.core.job import NewJob
 from tenure.core.timing.budget import Budget
 from tenure.stores.contract import Change, Move
 from tenure.testing.clock import ManualClock
-from tenure.testing.conformance.steps import add, keyed
+from tenure.testing.conformance.actions import add, keyed
 from tenure.worker.settings import WorkerSettings
 from tenure.worker.upkeep.pruning import PRUNING, Pruner, fitting
 from tests.support.databases import Databases, engine_for

@@ -118,12 +118,12 @@ def test_a_killed_broker_is_missed_by_nobody_and_heard_again(
     with listening(there):
         rabbitmq.stop()
         assert done(here, here.enqueue("note", {"text": "polled"}))
-        until(lambda: not here.store.wakes.healthy and not there.store.wakes.healthy)
+        until(lambda: not here.store.wakeups.healthy and not there.store.wakeups.healthy)
         for number in range(20):
             here.enqueue("note", {"text": str(number)})
         rabbitmq.start()  # type: ignore[attr-defined]
         until(lambda: heard["worker.listening"] >= 2, seconds=60)
-        until(lambda: here.store.wakes.healthy and there.store.wakes.healthy, seconds=60)
+        until(lambda: here.store.wakeups.healthy and there.store.wakeups.healthy, seconds=60)
         assert done(here, here.enqueue("note", {"text": "heard again"}))
     minutes = 1 + (time.monotonic() - begun) // WARN_EVERY_SECONDS
     assert 2 <= heard["wake.failed"] <= 2 * minutes
@@ -142,7 +142,7 @@ def test_a_broker_that_is_not_there_is_told_once_a_minute(
 
     with closing(app), Worker(app):
         note.enqueue()
-        until(lambda: not app.store.wakes.healthy and not app.store.wakes.senders[0].healthy)
+        until(lambda: not app.store.wakeups.healthy and not app.store.wakeups.senders[0].healthy)
     with pytest.raises(ConnectionError):
         asyncio.run(aio_pika.connect(nowhere))
 

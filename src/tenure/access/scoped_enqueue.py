@@ -51,7 +51,7 @@ class ScopedEnqueue:
 
     def _check_awaited(self, ids: Sequence[str]) -> None:
         """JobNotFound for another's job: waiting for it would tell how it ended."""
-        found = self.app.store.look(ids) if ids else {}
+        found = self.app.store.jobs.look(ids) if ids else {}
         for one in ids:
             if one not in found or not self.scope.has(found[one]):
                 raise JobNotFound(one)

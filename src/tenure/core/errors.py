@@ -10,6 +10,7 @@ TenureError
 │   │   └── EventConflict          the event id was published with other content
 │   ├── UnknownKind                this app has no handler for the kind
 │   ├── FilterRequired             a bulk move needs a filter
+│   ├── CapabilityError            the store cannot do this: capability.py
 │   └── UrlError                   the database URL is invalid
 ├── UsageError                     the call is not allowed here
 │   ├── OutsideTransaction         a transaction is open and the call does not use it

@@ -1,4 +1,4 @@
-"""An error as data: what the attempt history keeps. Nothing here grows without bound."""
+"""An error as data, as a job's history keeps it. Every part of it is bounded."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Failure:
 
 
 def _text(error: BaseException) -> str:
-    """Somebody's exception may fail to describe itself."""
+    """The message of an exception, whose own `__str__` may fail."""
     try:
         return str(error)
     except Exception as second:
@@ -59,7 +59,7 @@ def _text(error: BaseException) -> str:
 
 
 def _tail(error: BaseException) -> str:
-    """From the handler's own frames on; the end of a traceback tells more than its beginning."""
+    """The traceback from the handler's own frames on, cut at the start: the end tells more."""
     frames = error.__traceback__
     while frames is not None and _ours(frames):
         frames = frames.tb_next
@@ -73,5 +73,5 @@ def _ours(frames: TracebackType) -> bool:
 
 
 def _storable(text: str) -> str:
-    """Lone surrogates and NUL cannot be stored by every database."""
+    """Text that every database can store: no lone surrogates, no NUL."""
     return text.encode("utf-8", "backslashreplace").decode().replace("\x00", "\\x00")

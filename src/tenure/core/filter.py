@@ -1,4 +1,4 @@
-"""Which jobs are meant. One filter for lists, counts, operator moves and purging."""
+"""Selects jobs: one filter for lists, counts, operators' moves and purging."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SUMMARY_LENGTH = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFilter:
-    """All conditions that are set must hold. None means: any."""
+    """All conditions that are set must hold; None means any."""
 
     ids: tuple[str, ...] | None = None
     kinds: tuple[str, ...] | None = None
@@ -29,12 +29,12 @@ class JobFilter:
 
     @property
     def empty(self) -> bool:
-        """Nothing is asked for: every job matches."""
+        """Whether no condition is set, so that every job matches."""
         return all(getattr(self, field.name) is None for field in fields(self))
 
 
 def summary(where: JobFilter) -> str:
-    """What is set, in a line of bounded length: `states=failed,dead tenant=acme`."""
+    """The conditions in a line of bounded length: `states=failed,dead tenant=acme`."""
     named = ((field.name, getattr(where, field.name)) for field in fields(where))
     text = " ".join(f"{name}={_word(value)}" for name, value in named if value is not None)
     return text if len(text) <= SUMMARY_LENGTH else f"{text[: SUMMARY_LENGTH - 1]}…"

@@ -27,7 +27,7 @@ class State(StrEnum):
 
     @property
     def final(self) -> bool:
-        """No worker will touch the job again unless an operator says so."""
+        """Whether no worker will run the job again, unless an operator retries it."""
         return self not in OPEN_STATES
 
 
@@ -60,9 +60,9 @@ class UniqueKey:
 
 
 class Unplaced(IntFlag):
-    """What was not said about a job whose handler nobody knew when it was added.
+    """What was left open for a job that was added before its handler was known.
 
-    The row has defaults until a worker that knows the kind puts its handler's word in their place.
+    The row has defaults until a worker that knows the kind applies its handler's placement.
     """
 
     QUEUE = 1
@@ -71,7 +71,7 @@ class Unplaced(IntFlag):
 
 
 class Placement(NamedTuple):
-    """What a handler says about its jobs."""
+    """Queue, priority and attempts of a kind, as its handler declares them."""
 
     queue: str
     priority: int
@@ -81,7 +81,7 @@ class Placement(NamedTuple):
 class NewJob(NamedTuple):
     """A job to add. `payload` is JSON text already; `delay_seconds` counts on the store's clock.
 
-    A tuple, because many are made at once: a frozen dataclass takes ten times as long.
+    A tuple, because many are made at once and a frozen dataclass takes ten times as long.
     """
 
     kind: str
@@ -113,7 +113,7 @@ class NewJob(NamedTuple):
         return tuple.__new__(NewJob, (self[0], payload, *self[2:]))
 
     def placed(self, by: Placement) -> NewJob:
-        """With what its handler says, where the caller said nothing."""
+        """With its handler's placement, where the caller left it open."""
         said: dict[str, Any] = by._asdict()
         missing = {name: said[name] for name in open_fields(self.unplaced)}
         return self._replace(**missing, unplaced=0)
@@ -179,5 +179,5 @@ class Job:
 
 
 def open_fields(unplaced: int) -> list[str]:
-    """The names of what was not said."""
+    """The names of the fields that were left open."""
     return [str(flag.name).lower() for flag in Unplaced if unplaced & flag]

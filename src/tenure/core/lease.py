@@ -1,4 +1,4 @@
-"""A claim: who holds a job, under which fence, and whether its handler has begun."""
+"""A claim: who holds a job, under which fence, and whether its handler has started."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Lease(NamedTuple):
 class Standing(IntEnum):
     """How a job is held, or how it came back to the queue when a worker died.
 
-    SOUND: its handler has begun; or it waits like any other.
-    RESERVED: claimed ahead, not begun. Back in the queue: it must begin where it is claimed.
-    SUSPECT: it was at work when a worker died. It runs in a process of its own.
+    SOUND: its handler has started, or it waits like any other.
+    RESERVED: claimed ahead, not started. Back in the queue: it must start where it is claimed.
+    SUSPECT: it was running when a worker died. It runs in a process of its own.
     ALONE: the same in a worker that cannot start one: it runs with nothing beside it, so that
     another death convicts it.
     """
@@ -35,7 +35,7 @@ class Standing(IntEnum):
 
 
 class ClaimedJob(NamedTuple):
-    """What a worker needs to run a job once. What few jobs have comes last."""
+    """What a worker needs to run a job once. Fields that few jobs use come last."""
 
     lease: Lease
     kind: str

@@ -1,4 +1,4 @@
-"""Where a call comes from: the correlation id and the trace of the request that is served here."""
+"""The origin of a call: correlation id and trace of the request that is being served."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ class Origin(NamedTuple):
 
 
 class Span(Protocol):
-    """One run as a trace sees it."""
+    """The span of one run."""
 
     def enter(self) -> object:
-        """Make it the current one of this context; the answer is for `leave`."""
+        """Make it the current span of this context; pass the answer to `leave`."""
         ...
 
     def leave(self, entered: object) -> None:
-        """As it was before."""
+        """Restore the span before it."""
         ...
 
     def end(self, settlement: Any) -> None:
-        """Over; None where nothing was written."""
+        """End the span; None if nothing was written."""
         ...
 
 
 class Tracing(Protocol):
-    """What an app asks of its traces, where it has some."""
+    """What an app needs from its tracing library."""
 
     def here(self) -> str | None:
         """The current span as a W3C traceparent."""
@@ -59,5 +59,5 @@ def is_correlation_id(text: str) -> bool:
 
 
 def is_traceparent(text: str) -> bool:
-    """As W3C Trace Context has it."""
+    """Whether it is a valid traceparent of W3C Trace Context."""
     return TRACEPARENT.fullmatch(text) is not None

@@ -1,4 +1,4 @@
-"""What a handler says about its run. Return one or raise one; a plain return value is `Done`."""
+"""How a run ended: outcomes that a handler chooses, and endings that it does not choose."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TEN_YEARS = 10 * 366 * 86_400.0
 
 
 def check_delay(name: str, seconds: object) -> float:
-    """A wait that a database can store."""
+    """Check a wait: a number of seconds that a database can store."""
     number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     if not number or not 0 <= seconds <= TEN_YEARS:  # type: ignore[operator]
         raise OptionError(f"{name} takes seconds from 0 to ten years, not {seconds!r}")
@@ -36,7 +36,7 @@ class Outcome(Exception):
         self._described: Failure | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """From process to process: what the worker has to know, whatever a subclass holds."""
+        """Pickle only what the worker needs, whatever a subclass holds."""
         plain = next(kind for kind in type(self).__mro__ if kind.__module__ == __name__)
         known = ("message", "code", "delay", "seconds")
         facts = {name: getattr(self, name) for name in known if hasattr(self, name)}
@@ -44,7 +44,7 @@ class Outcome(Exception):
 
     @property
     def failure(self) -> Failure:
-        """The facts for the history."""
+        """The entry for the job's history."""
         if self._described is not None:
             return self._described
         cause = self.__cause__
@@ -96,46 +96,46 @@ class Skip(Outcome):
 
 
 class Cancel(Outcome):
-    """The job is called off."""
+    """Cancel the job."""
 
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """The handler raised something else; the policy says whether that is worth another try."""
+    """The handler raised another exception; the retry policy decides what follows."""
 
     error: BaseException
 
 
 @dataclass(frozen=True, slots=True)
 class TimedOut:
-    """The handler ran past its limit."""
+    """The handler ran longer than its timeout."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """The worker gives the job back unfinished: it is shutting down."""
+    """The worker gives the job back unfinished, because it is shutting down."""
 
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """Claimed, but never begun: it goes back to its place in the queue."""
+    """The job was claimed and never started: it returns to its position in the queue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crashed:
-    """The process that ran this job, and nothing else, died without a word."""
+    """The process that ran only this job died."""
 
     how: str
 
 
 Ending = Done | Outcome | Raised | TimedOut | Released | Returned | Crashed
-"""Everything a run can end with. `decide` turns it into a settlement."""
+"""Everything a run can end with. `rules/run_again.py` turns it into a settlement."""
 
 
 def as_ending(value: Any, encode: Any) -> Ending:
-    """A handler's return value as an ending: an Outcome as it is, all else a result."""
+    """A handler's return value as an ending: an Outcome as it is, anything else as a result."""
     if isinstance(value, Outcome):
         return value
     return Done(None if value is None else encode(value))

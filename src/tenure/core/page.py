@@ -28,7 +28,7 @@ class Cursor:
 
     @classmethod
     def decode(cls, text: str) -> Cursor:
-        """Read what `encode` wrote; anything else is the caller's error."""
+        """Read what `encode` wrote; anything else raises OptionError."""
         try:
             raw = base64.b64decode(
                 text.encode("ascii") + b"=" * (-len(text) % 4), altchars=b"-_", validate=True

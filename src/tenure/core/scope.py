@@ -1,4 +1,4 @@
-"""Whose jobs a caller may see and move. One value decides, and it fails closed."""
+"""Scope: whose jobs a caller may see and move. It fails closed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Scope:
     owner: str | None = None
 
     def narrow(self, where: JobFilter) -> JobFilter | None:
-        """The filter within this scope; None where nothing can match: then do not even ask."""
+        """The filter within this scope; None if nothing can match, so that no query is needed."""
         if _apart(self.tenant, where.tenant) or _apart(self.owner, where.owner):
             return None
         return replace(
@@ -30,11 +30,11 @@ class Scope:
         )
 
     def has(self, job: Job) -> bool:
-        """Whether the job is theirs."""
+        """Whether the job is in this scope."""
         return self.holds(job.tenant, job.owner)
 
     def holds(self, tenant: str | None, owner: str | None) -> bool:
-        """Whether a thing of this tenant and owner is theirs; what is everybody's is nobody's."""
+        """Whether something of this tenant and owner is in this scope."""
         return self.tenant in (None, tenant) and self.owner in (None, owner)
 
 

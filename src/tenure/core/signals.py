@@ -1,4 +1,4 @@
-"""Events in the logic, sentences elsewhere: code emits facts, subscribers make log lines."""
+"""Signals: code emits facts, subscribers turn them into log lines, metrics and events."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ Subscriber = Callable[[str, Mapping[str, Any]], None]
 
 
 class Signals:
-    """One engine's events. A subscriber that raises harms neither the job nor the others."""
+    """The signals of one app. A subscriber that raises affects neither jobs nor others."""
 
     def __init__(self) -> None:
         self._to_all: tuple[Subscriber, ...] = ()
         self._by_name: dict[str, tuple[Subscriber, ...]] = {}
 
     def subscribe(self, subscriber: Subscriber, *names: str) -> Callable[[], None]:
-        """Call `subscriber(name, facts)` for these events, or for all; returns how to stop."""
+        """Call `subscriber(name, facts)` for these signals or all; returns how to unsubscribe."""
         if not names:
             self._to_all = (*self._to_all, subscriber)
         for name in names:
@@ -24,11 +24,11 @@ class Signals:
         return lambda: self._remove(subscriber)
 
     def heard(self, name: str) -> bool:
-        """Whether anybody listens: a hot path need not gather facts for nobody."""
+        """Whether anybody listens, so that a hot path can skip collecting facts."""
         return bool(self._to_all) or name in self._by_name
 
     def emit(self, name: str, **facts: Any) -> None:
-        """Tell everybody who listens."""
+        """Call every subscriber."""
         for subscriber in self._to_all + self._by_name.get(name, ()):
             try:
                 subscriber(name, facts)

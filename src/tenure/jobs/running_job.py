@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 from tenure.core.errors import OptionError, SettledTwice
 from tenure.core.lease import ClaimedJob
 from tenure.core.outcome import Outcome
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.jobs.settle_block import Settling
 from tenure.jobs.steps import RunSteps
-from tenure.stores.contract import LogLine, Report
+from tenure.stores.contract import Capability, LogLine, Report
+from tenure.stores.contract.needs import need
 
 if TYPE_CHECKING:
     from tenure.jobs.app_protocol import App
@@ -97,6 +98,7 @@ class RunningJob:
         """Report progress, from 0 to 1. Cheap: it is written with the next heartbeat."""
         if not 0.0 <= fraction <= 1.0:
             raise OptionError(f"progress must be from 0 to 1, not {fraction!r}")
+        need(self.app.store, Capability.REPORTS)
         with NEWS_LOCK:
             news = self._news = self._news or News()
             news.progress = float(fraction)
@@ -104,6 +106,7 @@ class RunningJob:
 
     def log(self, message: str, level: str = "info") -> None:
         """Add a log line to the job. At most 200 between two heartbeats are kept."""
+        need(self.app.store, Capability.REPORTS)
         line = LogLine(_line(message), _line(level)[:20], datetime.now(UTC))
         with NEWS_LOCK:
             news = self._news = self._news or News()

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from tenure.core.errors import CommitUnknown, LeaseLost, SettledTwice
 from tenure.core.outcome import Done, Ending, Outcome
-from tenure.core.rules.settlement import Settlement, decide
+from tenure.core.rules.run_again import decide
+from tenure.core.settlement import Settlement
 from tenure.jobs.blocking import check_off_loop
 from tenure.jobs.codec import encode
 from tenure.jobs.transaction import AsyncOpenTransaction, OpenTransaction, OwnThread, open_here

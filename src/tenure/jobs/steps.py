@@ -18,6 +18,8 @@ from tenure.jobs.blocking import check_off_loop
 from tenure.jobs.codec import decode, encode
 from tenure.jobs.options import check_name
 from tenure.jobs.transaction import open_here
+from tenure.stores.contract import Capability
+from tenure.stores.contract.needs import need
 
 if TYPE_CHECKING:
     from tenure.jobs.running_job import RunningJob
@@ -61,6 +63,7 @@ class RunSteps:
     def _turn(self, name: str) -> Iterator[None]:
         """A name is used once in a run, unless its function failed."""
         check_name("step", name)
+        need(self._job.app.store, Capability.STEPS)
         if open_here.get() is not None:
             raise UsageError(
                 f"step {name!r} needs a transaction of its own: call it before or after the block "

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from tenure.core.rules.limits import Limit, Limits, check_limit
 from tenure.jobs.options import check_name
 from tenure.jobs.published_handlers import Published, PublishedHandler
-from tenure.stores.contract import Store
+from tenure.stores.contract import Capability, Store
+from tenure.stores.contract.needs import need
 from tenure.stores.contract.parts import Record, every
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class KeptLimits:
         """Limit a kind in the whole fleet, or each of its keys (`using(limit_key=...)`)."""
         check_name("kind", kind)
         check_limit(limit)
+        need(self._store, Capability.LIMITS)
         data = asdict(limit)
         self._store.records.upsert(Record(collection=_place(each_key), name=kind, data=data))
 

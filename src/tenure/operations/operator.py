@@ -45,7 +45,7 @@ class Operator:
             raise MoveRefused(job_id, change.move, before.state, ADVICE[change.move])
         self._signals.emit("jobs.moved", move=change.move, actor=change.actor, jobs=1)
         if change.move is Move.CANCEL:
-            self._store.wakes.endings.announce([job_id])
+            self._store.wakeups.ended_jobs.announce([job_id])
         return self._store.jobs.get(job_id) or before
 
     def move_all(

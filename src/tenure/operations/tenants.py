@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from tenure.core.errors import OptionError
 from tenure.core.rules.limits import check_cap
 from tenure.jobs.options import check_name
-from tenure.stores.contract import Store
+from tenure.stores.contract import Capability, Store
+from tenure.stores.contract.needs import need
 from tenure.stores.contract.parts import Record, every
 
 TENANTS = "tenants"
@@ -31,6 +32,7 @@ class Tenants:
         number = isinstance(weight, int | float) and not isinstance(weight, bool)
         if not number or not math.isfinite(weight) or not 1 / MOST <= weight <= MOST:
             raise OptionError(f"a weight is a number from 0.001 to 1,000, not {weight!r}")
+        need(self._store, Capability.SHARES)
         data = {"weight": float(weight)}
         self._store.records.upsert(Record(collection=TENANTS, name=_record_name(tenant), data=data))
 
@@ -46,6 +48,7 @@ class Tenants:
     def cap(self, tenant: str, jobs: int) -> None:
         """Limit how many jobs of a tenant run at a time in the whole fleet."""
         check_name("tenant", tenant)
+        need(self._store, Capability.LIMITS)
         data = {"jobs": check_cap(jobs)}
         self._store.records.upsert(Record(collection=CAPS, name=_record_name(tenant), data=data))
 

@@ -1,4 +1,4 @@
-"""From a URL to a store. Nothing is opened here: the first use does that."""
+"""From a URL to a store. Nothing is opened here; the first use does that."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from tenure.core.errors import StoreError, UrlError
 from tenure.core.timing.clock import Clock
+from tenure.stores.contract import Store
 from tenure.stores.sql.dialect import Dialect
 from tenure.stores.sql.store import SqlStore
-from tenure.wakeups.due_jobs import Complaints, WakeOptions, Wakes
-from tenure.wakeups.ended_jobs import Endings
+from tenure.wakeups.due_jobs import Complaints, WakeOptions, Wakeups
+from tenure.wakeups.ended_jobs import EndedJobs
 
 SCHEMES = {
     "sqlite": "sqlite",
@@ -29,16 +30,16 @@ def open_store(
     clock: Clock | None = None,
     auto_migrate: bool | None = None,
     wake: WakeOptions | None = None,
-) -> SqlStore:
-    """The store behind a URL. SQLite files get their schema by themselves unless told otherwise."""
+) -> Store:
+    """The store behind a URL. By default SQLite files get their schema at first use."""
     dialect = dialect_of(url)
     migrate = dialect.name == "sqlite" if auto_migrate is None else auto_migrate
-    wakes = _wakes(dialect, wake or WakeOptions())
-    return SqlStore(dialect, clock=clock, auto_migrate=migrate, wakes=wakes)
+    wakeups = _wakeups(dialect, wake or WakeOptions())
+    return SqlStore(dialect, clock=clock, auto_migrate=migrate, wakeups=wakeups)
 
 
 def dialect_of(url: str) -> Dialect:
-    """Read the URL; a typo is an error that says what was meant."""
+    """Read the URL. A misspelt scheme raises UrlError with a suggestion."""
     scheme, separator, rest = url.partition("://")
     if not separator:
         raise UrlError(f"{_masked(url)!r} is not a database URL; write {EXAMPLES}")
@@ -52,23 +53,23 @@ def dialect_of(url: str) -> Dialect:
     return _server(url, kind)
 
 
-def _wakes(dialect: Dialect, options: WakeOptions) -> Wakes:
-    """PostgreSQL carries wake-ups between processes by itself, a broker beside any database."""
-    wakes = _by_database(dialect, options)
+def _wakeups(dialect: Dialect, options: WakeOptions) -> Wakeups:
+    """PostgreSQL carries wake-ups between processes itself; a broker does beside any database."""
+    wakeups = _by_database(dialect, options)
     if options.broker is None:
-        return wakes
+        return wakeups
     from tenure.wakeups.rabbitmq import RabbitListener, RabbitSender, check_url
 
     check_url(options.broker.url)
     sender = RabbitSender(options.broker, Complaints(options.signals))
-    wakes.senders += (sender,)
-    wakes.listeners += (RabbitListener(options.broker, sender.is_own),)
-    return wakes
+    wakeups.senders += (sender,)
+    wakeups.listeners += (RabbitListener(options.broker, sender.is_own),)
+    return wakeups
 
 
-def _by_database(dialect: Dialect, options: WakeOptions) -> Wakes:
+def _by_database(dialect: Dialect, options: WakeOptions) -> Wakeups:
     if dialect.name != "postgres" or not options.channel:
-        return Wakes()
+        return Wakeups()
     from tenure.stores.postgres.dialect import PostgresDialect
     from tenure.stores.postgres.listen import PostgresListener
     from tenure.stores.postgres.notify import Notifier
@@ -77,18 +78,18 @@ def _by_database(dialect: Dialect, options: WakeOptions) -> Wakes:
     if not isinstance(listened, PostgresDialect):
         raise UrlError("TENURE_LISTEN_URL needs to be a postgresql:// URL like the database's")
 
-    def speaker(channel: str) -> Notifier:
+    def sender_to(channel: str) -> Notifier:
         return Notifier(dialect.connect, channel, Complaints(options.signals))
 
     name, url = options.channel, listened.url
-    due, asks, answers = speaker(name), speaker(f"{name}_wait"), speaker(f"{name}_done")
-    endings = Endings(asks, answers, PostgresListener(url, f"{name}_done", answers.is_own))
+    due, asks, answers = sender_to(name), sender_to(f"{name}_wait"), sender_to(f"{name}_done")
+    ended_jobs = EndedJobs(asks, answers, PostgresListener(url, f"{name}_done", answers.is_own))
     listener = PostgresListener(url, name, due.is_own)
-    listener.beside = {f"{name}_wait": endings.asked}
+    listener.beside = {f"{name}_wait": ended_jobs.asked}
     listener.greets = f"{name}_done"
-    wakes = Wakes([due], [listener])
-    wakes.inside, wakes.endings = due.inside, endings
-    return wakes
+    wakeups = Wakeups([due], [listener])
+    wakeups.inside, wakeups.ended_jobs = due.inside, ended_jobs
+    return wakeups
 
 
 def _sqlite(url: str, rest: str) -> Dialect:
@@ -140,7 +141,7 @@ def _server(url: str, kind: str) -> Dialect:
 
 
 def _options(query: str, known: Collection[str]) -> dict[str, str]:
-    """What stands behind the question mark; an option that nobody reads is a mistake."""
+    """The options behind the question mark. An unknown one is an error."""
     found = dict(parse_qsl(query, keep_blank_values=True))
     for name in found:
         if name not in known:

@@ -27,9 +27,15 @@ def on_temporary_database(
     app: Tenure, folder: Path, clock: Clock | None = None
 ) -> Iterator[Tenure]:
     """The app on an empty SQLite file in `folder`; with a ManualClock time stands still."""
-    kept, kept_url = app.store, app.url
     url = f"sqlite:///{folder / 'tenure-test.db'}"
-    store: Store = open_store(url, clock=clock, auto_migrate=True)
+    with on_store(app, open_store(url, clock=clock, auto_migrate=True), url):
+        yield app
+
+
+@contextmanager
+def on_store(app: Tenure, store: Store, url: str) -> Iterator[Tenure]:
+    """The app on this store, which is closed at the end; `url` is what the app shows."""
+    kept, kept_url = app.store, app.url
     _point(app, store, url)
     try:
         yield app

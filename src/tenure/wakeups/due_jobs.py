@@ -1,7 +1,7 @@
-"""The port for wake-ups: who is told that queues have got due jobs, and how it gets there.
+"""Wake-ups: workers are told that queues have due jobs, in this process and in others.
 
-A wake-up is a hint. It may be late, lost, repeated or wrong: workers poll whatever they hear, and
-the claim decides. Whatever carries hints between processes fits behind `Sender` and `Listener`.
+A wake-up is a hint. It may be late, lost, repeated or wrong: workers poll in any case, and the
+claim decides. Anything that carries hints between processes fits behind `Sender` and `Listener`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import NamedTuple, Protocol
 
 from tenure.core.job import NewJob
 from tenure.core.signals import Signals
-from tenure.wakeups.ended_jobs import EVERY_JOB, Endings
+from tenure.wakeups.ended_jobs import EVERY_JOB, EndedJobs
 
 EVERY_QUEUE = EVERY_JOB
-"""In place of a queue's name: any queue may have got jobs."""
+"""In place of a queue's name: any queue may have due jobs."""
 
 DEFAULT_CHANNEL = "tenure"
 WARN_EVERY_SECONDS = 60.0
@@ -26,13 +26,13 @@ Heard = Callable[[Collection[str]], None]
 
 
 class Due(NamedTuple):
-    """What there is to tell: queues that have got due jobs, and one of the jobs, if known."""
+    """Queues that have due jobs, and one of the jobs, if known."""
 
     queues: frozenset[str] = frozenset()
     job_id: str | None = None
 
     def with_more(self, other: Due) -> Due:
-        """Both as one; the later job stands for all."""
+        """Both as one, with the later job."""
         return Due(self.queues | other.queues, other.job_id or self.job_id)
 
 
@@ -43,16 +43,16 @@ class Sender(Protocol):
     """Carries wake-ups to other processes."""
 
     def send(self, due: Due) -> None:
-        """Soon, from a thread of its own: the caller neither waits nor hears of trouble."""
+        """Send soon, from a thread of its own. The caller neither waits nor gets an error."""
         ...
 
     @property
     def healthy(self) -> bool:
-        """Whether the last wake-up got out."""
+        """Whether the last wake-up was sent."""
         ...
 
     def close(self, seconds: float = 1.0) -> None:
-        """Say what is left to say, within this time."""
+        """Send what is left, within this time."""
         ...
 
 
@@ -61,11 +61,11 @@ class Listener(Protocol):
 
     @property
     def healthy(self) -> bool:
-        """Whether it listens, or has not been asked to."""
+        """Whether it is listening, or was never asked to."""
         ...
 
     async def check(self) -> None:
-        """Raises where it is set up in a way that can never work; an outage is none."""
+        """Raise if the configuration can never work. An outage is no such error."""
         ...
 
     async def listen(self, heard: Heard, begun: Callable[[], None]) -> None:
@@ -75,7 +75,7 @@ class Listener(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerOptions:
-    """Where a RabbitMQ is that carries wake-ups too."""
+    """A RabbitMQ server that carries wake-ups."""
 
     url: str
     exchange: str = "bpc"
@@ -84,7 +84,7 @@ class BrokerOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WakeOptions:
-    """How a store's wake-ups travel; without a channel or a broker only within the process."""
+    """How wake-ups travel. Without a channel or a broker they stay within the process."""
 
     channel: str = DEFAULT_CHANNEL
     listen_url: str | None = None
@@ -92,26 +92,27 @@ class WakeOptions:
     signals: Signals = field(default_factory=Signals)
 
 
-class Wakes:
-    """A store's wake-ups: to workers of this process directly, to others through senders.
+class Wakeups:
+    """A store's wake-ups: to workers of this process directly, to other processes by senders.
 
-    `inside` makes the statement that says it in somebody's transaction, where there is one.
+    `inside` builds the statement that wakes workers from within a transaction, on databases that
+    have one.
     """
 
     def __init__(self, senders: Sequence[Sender] = (), listeners: Sequence[Listener] = ()) -> None:
         self.senders = tuple(senders)
         self.listeners = tuple(listeners)
         self.inside: Callable[[Collection[str]], str] | None = None
-        self.endings = Endings()
+        self.ended_jobs = EndedJobs()
         self._here: tuple[Heard, ...] = ()
 
     def subscribe(self, heard: Heard) -> Callable[[], None]:
-        """Call `heard(queues)` from whatever thread tells; returns how to stop."""
+        """Call `heard(queues)` on every wake-up, from any thread; returns how to unsubscribe."""
         self._here = (*self._here, heard)
         return lambda: self._remove(heard)
 
     def tell(self, due: Due) -> None:
-        """These have got jobs that are due, and whoever looks now can see them."""
+        """Wake workers. The jobs must be visible to others by now."""
         if not due.queues:
             return
         for heard in self._here:
@@ -121,29 +122,29 @@ class Wakes:
 
     @property
     def healthy(self) -> bool:
-        """Whether the last wake-up got out, and who should listen does, on every way there is."""
+        """Whether every sender and every listener works."""
         heard = all(listener.healthy for listener in self.listeners)
         return heard and all(sender.healthy for sender in self.senders)
 
     def close(self) -> None:
-        """Let go of what sends; the next use starts it again."""
+        """Stop the senders. The next wake-up starts them again."""
         for sender in self.senders:
             sender.close()
-        self.endings.close()
+        self.ended_jobs.close()
 
     def _remove(self, heard: Heard) -> None:
         self._here = tuple(one for one in self._here if one is not heard)
 
 
 class Complaints:
-    """Tells of trouble with wake-ups, but not all the time: jobs run without them too."""
+    """Reports trouble with wake-ups, but rarely: jobs run without them too."""
 
     def __init__(self, signals: Signals) -> None:
         self._signals = signals
         self._at = -WARN_EVERY_SECONDS
 
     def make(self, error: Exception, step: str) -> None:
-        """At most once a minute."""
+        """Emit `wake.failed`, at most once a minute."""
         now = time.monotonic()
         if now - self._at >= WARN_EVERY_SECONDS:
             self._at = now
@@ -151,8 +152,8 @@ class Complaints:
 
 
 def heed_cancel() -> None:
-    """CancelledError where this task was cancelled and a library has swallowed it: before Python
-    3.12 `asyncio.wait_for` does so where what it waits for ends at the same moment.
+    """Raise CancelledError if this task was cancelled and a library swallowed that. Before Python
+    3.12 `asyncio.wait_for` does so if what it waits for ends at the same moment.
     """
     task = asyncio.current_task()
     if task is not None and task.cancelling():
@@ -160,7 +161,7 @@ def heed_cancel() -> None:
 
 
 def due_queues(jobs: Iterable[NewJob], now: datetime) -> frozenset[str]:
-    """Queues of the jobs that need not wait for their time."""
+    """Queues of the jobs that are due at once."""
     return frozenset(
         job.queue
         for job in jobs

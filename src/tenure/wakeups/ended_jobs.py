@@ -1,7 +1,7 @@
-"""The port for the ends of jobs: who waits for which, in this process and in others.
+"""Ended jobs: those who wait for a job are told of its end, in this process and in others.
 
-Workers tell of what has ended only where somebody has asked for it, so that a fleet in which
-nobody waits spends nothing on it. Like a wake-up it is a hint: whoever waits also looks.
+Workers tell other processes only of jobs that somebody has asked for, so a fleet in which nobody
+waits spends nothing on it. Like a wake-up it is a hint: whoever waits also polls.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 EVERY_JOB = ""
-"""In place of a job's id: too many to name."""
+"""In place of a job's id: there are too many to name."""
 
 ASKED_SECONDS = 30.0
 RECENT_SECONDS = 2.0
@@ -20,86 +20,94 @@ MOST_ASKED = 50_000
 Ended = Callable[[Collection[str]], None]
 
 
-class Line(Protocol):
+class IdSender(Protocol):
     """Carries ids of jobs to other processes."""
 
     def pass_on(self, names: Collection[str]) -> None:
-        """Soon, from a thread of its own."""
+        """Send soon, from a thread of its own."""
         ...
 
     def close(self, seconds: float = 1.0) -> None:
-        """Say what is left to say, within this time."""
+        """Send what is left, within this time."""
         ...
 
 
-class Hearing(Protocol):
-    """Brings the ids that other processes say."""
+class IdListener(Protocol):
+    """Brings the ids that other processes send."""
 
     async def listen(self, heard: Ended, begun: Callable[[], None]) -> None:
         """Call `begun` when connected, then `heard` from this loop, until cancelled or broken."""
         ...
 
 
-class Endings:
-    """What a store's processes tell each other of jobs that have ended.
+class RecentlyEnded(NamedTuple):
+    """Jobs that ended a moment ago, kept for questions that arrive late."""
 
-    `asks` carries what is waited for, `answers` what has ended; `listener` brings the answers.
+    at: float
+    ids: Sequence[str]
+
+
+class EndedJobs:
+    """What the processes of a store tell each other about jobs that have ended.
+
+    `asks` sends the ids that are waited for, `answers` those that have ended. `listener` brings
+    the answers of other processes.
     """
 
     def __init__(
         self,
-        asks: Line | None = None,
-        answers: Line | None = None,
-        listener: Hearing | None = None,
+        asks: IdSender | None = None,
+        answers: IdSender | None = None,
+        listener: IdListener | None = None,
     ) -> None:
         self._asks = asks
         self._answers = answers
         self.listener = listener
         self._here: tuple[Ended, ...] = ()
         self._asked: dict[str, float] = {}
-        self._recent: deque[tuple[float, Sequence[str]]] = deque()
+        self._recent: deque[RecentlyEnded] = deque()
 
     def subscribe(self, ended: Ended) -> Callable[[], None]:
-        """Call `ended(ids)` from whatever thread tells; returns how to stop."""
+        """Call `ended(ids)` from any thread; returns how to unsubscribe."""
         self._here = (*self._here, ended)
         return lambda: self._remove(ended)
 
     def finished(self, ids: Sequence[str]) -> None:
-        """These have ended, and whoever looks now can see it."""
+        """These have ended, and everybody can see it by now."""
         for ended in self._here:
             ended(ids)
         if self._answers is None or not ids:
             return
         now = time.monotonic()
-        self._recent.append((now, ids))
-        while self._recent[0][0] < now - RECENT_SECONDS:
+        self._recent.append(RecentlyEnded(now, ids))
+        while self._recent[0].at < now - RECENT_SECONDS:
             self._recent.popleft()
         if self._asked:
             self._answer(ids, now)
 
     def announce(self, ids: Sequence[str]) -> None:
-        """The same, where we cannot know whether anybody has asked."""
+        """The same for a process that does not hear what others ask for."""
         for ended in self._here:
             ended(ids)
         if self._answers is not None and ids:
             self._answers.pass_on(ids)
 
     def ask(self, ids: Collection[str]) -> None:
-        """Somebody here waits for these, and will ask again while that is so."""
+        """Somebody in this process waits for these; ask again while that is so."""
         if self._asks is not None and ids:
             self._asks.pass_on(ids)
 
     def asked(self, ids: Iterable[str]) -> None:
-        """Another process waits for these; some may have ended before its question came."""
+        """Another process waits for these. Some may have ended before its question arrived."""
         now = time.monotonic()
         if len(self._asked) > MOST_ASKED:
             self._asked = {EVERY_JOB: now + ASKED_SECONDS}
         self._asked.update(dict.fromkeys(ids, now + ASKED_SECONDS))
-        for _, ended in list(self._recent):
-            self._answer(ended, now)
+        for recent in list(self._recent):
+            self._answer(recent.ids, now)
 
     def close(self) -> None:
-        """Let go of what carries; the next use starts it again."""
+        """Stop the senders. The next use starts them again."""
         for line in (self._asks, self._answers):
             if line is not None:
                 line.close()

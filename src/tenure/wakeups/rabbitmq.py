@@ -1,6 +1,6 @@
-"""Wake-ups by RabbitMQ, beside any database: a message says "look now" and nothing else.
+"""Wake-ups by RabbitMQ, beside any database. A message says "look now" and nothing else.
 
-The broker is never needed: while it is away, workers find their jobs by polling.
+The broker is optional: while it is down, workers find their jobs by polling.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from tenure.core.errors import OptionError, StoreError, UrlError
 from tenure.wakeups.due_jobs import EVERY_QUEUE, BrokerOptions, Complaints, Due, Heard, heed_cancel
 from tenure.wakeups.quiet_logging import hushed
-from tenure.wakeups.sender_thread import SPACING_SECONDS, Speaker
+from tenure.wakeups.sender_thread import SPACING_SECONDS, SenderThread
 
 if TYPE_CHECKING:
     from aio_pika.abc import AbstractChannel, AbstractExchange, AbstractIncomingMessage
@@ -30,7 +30,7 @@ LOOK = "look"
 LONGEST_BODY = 1_000
 
 
-class RabbitSender(Speaker):
+class RabbitSender(SenderThread):
     """See `tenure.wakeups.due_jobs.Sender`. All enqueues of a process within 5 ms, in a crowd
     40 ms, are one message, which names the last of their jobs.
     """
@@ -43,7 +43,7 @@ class RabbitSender(Speaker):
         super().__init__(complaints)
 
     def send(self, due: Due) -> None:
-        """Which queues it is about is for the database to say."""
+        """Queue a message. It names no queues; the claim finds out."""
         self._job_id = due.job_id
         self.pass_on([LOOK])
 
@@ -52,7 +52,7 @@ class RabbitSender(Speaker):
         return name == self._name
 
     def begin_anew(self) -> None:
-        """Without the parent's loop and connection."""
+        """Start without the parent's loop and connection."""
         super().begin_anew()
         self._name = secrets.token_hex(8)
         self._job_id = None
@@ -79,7 +79,7 @@ class RabbitSender(Speaker):
             await self._exchange.publish(message, self._options.routing_key, mandatory=False)
 
     def hang_up(self) -> None:
-        """The next message opens another line."""
+        """Close the connection; the next message opens another one."""
         connection, self._connection, self._exchange = self._connection, None, None
         runner, self._runner = self._runner, None
         if runner is None:

@@ -1,5 +1,6 @@
-"""A thread that says short things to other processes: after the commit, debounced, and again
-while nobody can be reached. What it says, and over which line, its kinds know.
+"""A thread that sends names to other processes: debounced, and repeated during an outage.
+
+What it sends, and over which connection, is left to its subclasses.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ LONGEST_PAUSE = 30.0
 EXIT_SECONDS = 0.5
 
 
-class Speaker:
-    """Nothing is opened before the first word."""
+class SenderThread:
+    """Opens nothing before the first name. Forked children start anew."""
 
     step = "notify"
     _thread: threading.Thread | None
@@ -30,19 +31,19 @@ class Speaker:
     def __init__(self, complaints: Complaints) -> None:
         self._complaints = complaints
         self.begin_anew()
-        _speakers.add(self)
+        _senders.add(self)
 
     def say(self, names: list[str]) -> None:
-        """Over the line, opened where it is not; raises where that fails."""
+        """Send the names, connecting first if necessary. Raises if that fails."""
         raise NotImplementedError
 
     def hang_up(self) -> None:
-        """Close the line, if it is open."""
+        """Close the connection, if it is open."""
         raise NotImplementedError
 
     def pass_on(self, names: Collection[str]) -> None:
-        """At once, unless the same was said a moment ago: then a little later."""
-        if self._process != os.getpid():  # a fork: thread and line are the parent's
+        """Send at once; a name that was sent a moment ago waits a little."""
+        if self._process != os.getpid():  # a fork: thread and connection are the parent's
             self.begin_anew()
         with self._ready:
             if self._debounce.add(names, time.monotonic()):
@@ -51,7 +52,7 @@ class Speaker:
                 self._start()
 
     def close(self, seconds: float = 1.0) -> None:
-        """Say what is left to say, within this time."""
+        """Send what is left, within this time."""
         thread = self._thread
         if self._process != os.getpid() or thread is None:
             return
@@ -61,7 +62,7 @@ class Speaker:
         thread.join(seconds)
 
     def begin_anew(self) -> None:
-        """As if nothing had been said yet."""
+        """Start as if nothing had been sent yet."""
         self._process = os.getpid()
         self._ready = threading.Condition()
         self._closing = threading.Event()
@@ -71,7 +72,7 @@ class Speaker:
 
     def _start(self) -> None:
         thread = threading.Thread(target=self._run, name=f"tenure-{self.step}", daemon=True)
-        with suppress(RuntimeError):  # the program is ending: there are no more threads
+        with suppress(RuntimeError):  # the interpreter is shutting down and starts no more threads
             thread.start()
             self._thread = thread
 
@@ -80,7 +81,7 @@ class Speaker:
             self._say_until_said(names)
 
     def _next(self) -> list[str]:
-        """What to say now; nothing at the end."""
+        """Wait for the next names; empty when the thread should end."""
         with self._ready:
             while True:
                 closing, now = self._closing.is_set(), time.monotonic()
@@ -94,7 +95,7 @@ class Speaker:
                 self._ready.wait(self._debounce.pause(now))
 
     def _say_until_said(self, names: list[str]) -> None:
-        """Through an outage, less and less often."""
+        """Repeat until it works, with growing pauses."""
         pause = FIRST_PAUSE
         while True:
             try:
@@ -111,13 +112,13 @@ class Speaker:
             pause = min(pause * 2, LONGEST_PAUSE)
 
 
-_speakers: WeakSet[Speaker] = WeakSet()
+_senders: WeakSet[SenderThread] = WeakSet()
 
 
 def _before_exit() -> None:
-    """A program that enqueues and ends has not said it yet."""
-    for speaker in list(_speakers):
-        speaker.close(EXIT_SECONDS)
+    """Send what is left when a program that only enqueues ends."""
+    for sender in list(_senders):
+        sender.close(EXIT_SECONDS)
 
 
 atexit.register(_before_exit)

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from tenure.core.job import State
-from tenure.core.rules.settlement import SettledRun, Settlement
+from tenure.core.settlement import SettledRun, Settlement
 from tenure.feature.metrics import Histogram
 from tenure.jobs.handler import Handler
 from tenure.watch.counting import Lately

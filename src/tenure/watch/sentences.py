@@ -10,7 +10,7 @@ from typing import Any
 from tenure.core.errors import StoreUnavailable
 from tenure.core.job import State
 from tenure.core.lease import ClaimedJob
-from tenure.core.rules.settlement import SettledRun
+from tenure.core.settlement import SettledRun
 from tenure.feature.sentence import Facts, Sentence, Telling
 from tenure.watch.text import clip, plural
 

@@ -25,7 +25,7 @@ from tenure.asgi.messages import Scope
 from tenure.core.job import State
 from tenure.core.lease import ClaimedJob
 from tenure.core.origin import is_traceparent
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.watch.text import clean
 
 BAD = (State.FAILED, State.DEAD)

@@ -45,7 +45,7 @@ async def work_until_stopped(worker: Worker, started: Callable[[], None]) -> Non
     """Work until the worker is asked to stop; `started` is called when all loops run."""
     stop, signals = worker.stop_request, worker.app.signals
     async with working(worker) as pipeline:
-        for listener in worker.app.store.wakes.listeners:
+        for listener in worker.app.store.wakeups.listeners:
             await listener.check()
         loops = _start_loops(worker, pipeline)
         pruning = asyncio.ensure_future(_keep_pruning(worker, pipeline))
@@ -81,7 +81,7 @@ def _start_listening(worker: Worker, pipeline: Pipeline) -> list[asyncio.Future[
     timer, app, stop = pipeline.wake_timer, worker.app, worker.stop_request.stop
     return [
         asyncio.ensure_future(keep_listening(one, timer, app.signals, stop))
-        for one in app.store.wakes.listeners
+        for one in app.store.wakeups.listeners
     ]
 
 

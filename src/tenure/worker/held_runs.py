@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tenure.core.lease import Lease
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.worker.running.ending import LOST
 from tenure.worker.running.run import Run
 

@@ -59,7 +59,7 @@ class Pipeline:
         self.terms = ClaimTerms(app, owner, assignment, slots)
         self._store_threads = Threads(STORE_THREADS, "tenure-store")
         in_thread = self._store_threads.submit
-        tell_ended = store.wakes.endings.finished
+        tell_ended = store.wakeups.ended_jobs.finished
         settled = SettledRuns(self.held, signals, tell_ended, self.wake_timer.due_in)
         self._settler = Settler(store, signals, in_thread, settled, self.changes)
         foreign = ForeignCommits(store.jobs, signals, in_thread)

@@ -49,7 +49,7 @@ async def _signed_in(worker: Worker, pipeline: Pipeline) -> AsyncIterator[None]:
     heartbeat = Heartbeat(
         app.store, app.signals, pipeline.held, worker.assignment, registration.sign_in
     )
-    unsubscribe = app.store.wakes.subscribe(pipeline.wake_timer.heard)
+    unsubscribe = app.store.wakeups.subscribe(pipeline.wake_timer.heard)
     await asyncio.to_thread(registration.begin)
     app.signals.emit("worker.started", id=worker.id, slots=worker.slots.capacity, pipeline=pipeline)
     heartbeat.start()

@@ -187,7 +187,7 @@ def test_a_worker_whose_code_has_it_subscribes_it_again(make: Make) -> None:
 
 
 def test_two_programs_that_subscribe_at_once_are_both_written(make: Make) -> None:
-    from tenure.testing.conformance.steps import at_once
+    from tenure.testing.conformance.actions import at_once
 
     programs = [make() for _ in range(4)]
     for number, one in enumerate(programs):

@@ -18,8 +18,8 @@ from tenure.features.schedules.fire import LOCK_SECONDS
 from tenure.stores.contract import Change, Move
 from tenure.stores.contract.parts import Record
 from tenure.testing.clock import ManualClock
+from tenure.testing.conformance.actions import at_once
 from tenure.testing.conformance.promise import promise
-from tenure.testing.conformance.steps import at_once
 from tests.features.schedules.conftest import Make, nightly, run, slots
 from tests.features.schedules.dying import STEPS, Killed, dies_after
 

@@ -11,7 +11,7 @@ from tenure.features.schedules import Schedules
 from tenure.stores.contract.parts import Record
 from tenure.stores.sql.store import SqlStore
 from tenure.testing import run_until_idle
-from tenure.testing.conformance.steps import claim_all
+from tenure.testing.conformance.actions import claim_all
 
 HOUR = 3600.0
 WORDS = "grüße 👩‍👩‍👧 שלום 漢字 \u0000 'quoted\" \\ %s :name"

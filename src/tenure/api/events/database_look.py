@@ -62,7 +62,7 @@ class DatabaseLook:
     def _jobs(self, ids: Iterable[str]) -> list[Job]:
         named = sorted(ids)
         parts = [named[start : start + AT_ONCE] for start in range(0, len(named), AT_ONCE)]
-        found = (job for part in parts for job in self._engine.store.look(part).values())
+        found = (job for part in parts for job in self._engine.store.jobs.look(part).values())
         # Payloads and results may be large, and are not part of an event.
         return [replace(job, payload_json=None, result_json=None) for job in found]
 

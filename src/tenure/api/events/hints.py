@@ -48,7 +48,7 @@ class Hints:
         engine = self._engine
         self._stops = [
             engine.signals.subscribe(self._hear, *SAID),
-            engine.store.wakes.endings.subscribe(self.say),
+            engine.store.wakeups.ended_jobs.subscribe(self.say),
         ]
         self._listening = asyncio.get_running_loop().create_task(self._listen())
 
@@ -65,7 +65,7 @@ class Hints:
 
     async def _listen(self) -> None:
         """Hear of jobs that end elsewhere. A missed message only delays an event."""
-        endings = self._engine.store.wakes.endings
+        endings = self._engine.store.wakeups.ended_jobs
         if endings.listener is None:
             return
         asking = asyncio.ensure_future(self._ask())
@@ -79,5 +79,5 @@ class Hints:
 
     async def _ask(self) -> None:
         while True:
-            self._engine.store.wakes.endings.ask([EVERY_JOB])
+            self._engine.store.wakeups.ended_jobs.ask([EVERY_JOB])
             await asyncio.sleep(ASK_AGAIN)

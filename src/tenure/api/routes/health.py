@@ -34,7 +34,7 @@ def ready(engine: Engine) -> Health:
     """Check the database, and with BPC_HEALTH_REQUIRE_QUEUE the broker of wake-ups."""
     checks = {"database": _database(engine)}
     if engine.settings.health_require_queue:
-        checks["queue"] = OK if engine.store.wakes.healthy else AWAY
+        checks["queue"] = OK if engine.store.wakeups.healthy else AWAY
     if set(checks.values()) != {OK}:
         raise NotReady(checks)
     return Health(status=OK, checks=checks)

@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from typing import cast
 
 from tenure.app import Tenure
 from tenure.core.errors import StoreUnavailable
 from tenure.settings import Settings
 from tenure.stores.open import dialect_of
 from tenure.stores.sql.store import SqlStore
+from tenure.stores.sql.store import sql_store as as_sql
 
 VARIABLE = "TENURE_DATABASE_URL"
 _command: ContextVar[ExitStack | None] = ContextVar("tenure_command", default=None)
@@ -81,5 +81,5 @@ def missing_file(url: str) -> str | None:
 
 
 def sql_store(engine: Tenure) -> SqlStore:
-    """The store with its migrations; every store there is so far is one on SQL."""
-    return cast(SqlStore, engine.store)
+    """The store with its migrations, or CapabilityError if it is not on SQL."""
+    return as_sql(engine.store)

@@ -1,4 +1,4 @@
-"""What becomes of a job whose worker died: only the guilty pay. Pure: values in, a value out.
+"""Decides what becomes of a job whose worker died, and whether it is charged. Pure.
 
 A dead worker does not say which of its jobs killed it. What had not begun goes back as it was. What
 had begun is suspect: it keeps its attempt and runs apart from the others, so that the next death
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tenure.core.lease import Standing
-from tenure.core.rules.settlement import MAX_REFUNDS
+from tenure.core.rules.run_again import MAX_REFUNDS
 
 
 class Fate(StrEnum):
-    """Where it goes."""
+    """Whether the job runs again, is buried, or is cancelled."""
 
     AGAIN = "again"
     BURY = "bury"
@@ -24,7 +24,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """Where it goes, whether the crash costs it an attempt, and how it is held from now on."""
+    """The job's fate, whether the crash costs it an attempt, and its standing from now on."""
 
     fate: Fate
     charged: bool = False
@@ -32,14 +32,14 @@ class Recovery:
 
     @property
     def began(self) -> bool:
-        """Whether it was at work, as far as anybody knows."""
+        """Whether its handler had started, as far as the store knows."""
         return self.standing is not Standing.RESERVED
 
 
 def recover(
     *, attempt: int, max_attempts: int, refunds: int, standing: int, cancel_requested: bool
 ) -> Recovery:
-    """Charged is who ran alone in the worker that died, and who was spared too often."""
+    """A job is charged if it ran alone in the worker that died, or was spared too often."""
     if cancel_requested:
         return Recovery(Fate.CANCEL)
     if standing == Standing.RESERVED:

@@ -36,7 +36,7 @@ class Limit:
     burst: int | None = None
 
     def __post_init__(self) -> None:
-        """What cannot be kept is refused here."""
+        """Refuse values that cannot be enforced."""
         if self.running is None and self.rate is None:
             raise OptionError("a limit needs `running` (jobs at a time) or `rate` (starts)")
         if self.running is not None:
@@ -51,27 +51,27 @@ class Limit:
 
     @property
     def each_second(self) -> float:
-        """Tokens that come back in a second; nothing where there is no rate."""
+        """Tokens that come back in a second; 0 without a rate."""
         return 0.0 if self.rate is None else self.rate / self.per
 
     @property
     def bucket(self) -> int:
-        """How many tokens there are at most: a tenth of a second's, unless it was said."""
+        """The most tokens there can be: the burst, or a tenth of a second's worth."""
         return self.burst or max(1, round(self.each_second / 10))
 
     def refilled(self, tokens: float, seconds: float) -> float:
-        """What is in the bucket after so long."""
+        """The tokens after so many seconds."""
         return min(float(self.bucket), tokens + max(0.0, seconds) * self.each_second)
 
     def wait_for(self, tokens: float) -> float:
-        """Seconds until it is worth asking again: what comes in 50 ms, and one token at least."""
+        """Seconds until asking again is worthwhile: for 50 ms worth of tokens, at least one."""
         wanted = max(1.0, min(self.bucket / 2, self.each_second / 20))
         return max(0.0, wanted - tokens) / self.each_second if self.rate else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What holds for the kinds that a worker knows, for keys within them, and for tenants."""
+    """The limits of the kinds that a worker knows, of keys within them, and of tenants."""
 
     kinds: Mapping[str, Limit] = field(default_factory=dict)
     keys: Mapping[str, Limit] = field(default_factory=dict)
@@ -89,14 +89,14 @@ class Limits:
         return frozenset(kind for kind, limit in limits if limit.rate is not None)
 
     def gates(self, kind: str, name: str | None) -> list[str]:
-        """The gates that a job has to pass; `name` is what its row says."""
+        """The gates that a job has to pass; `name` is the `limit_key` of its row."""
         found = [kind] if kind in self.kinds else []
         if name is not None and SEPARATOR in name and kind in self.keys:
             found.append(name)
         return found
 
     def at(self, gate: str) -> Limit | None:
-        """The limit at a gate; None where there is none (any more)."""
+        """The limit at a gate; None if there is none, or no longer."""
         kind, separator, _ = gate.partition(SEPARATOR)
         return self.keys.get(kind) if separator else self.kinds.get(kind)
 
@@ -105,7 +105,7 @@ NO_LIMITS = Limits()
 
 
 def check_limit(limit: object) -> None:
-    """Raise where it is something else."""
+    """Raise OptionError unless it is a Limit."""
     if not isinstance(limit, Limit):
         raise OptionError(f"a limit is a tenure.Limit, not {limit!r}")
 
@@ -116,12 +116,12 @@ def gate_of(kind: str, key: str | None) -> str:
 
 
 def kind_of(gate: str) -> str:
-    """Whose gate it is."""
+    """The kind that a gate belongs to."""
     return gate.partition(SEPARATOR)[0]
 
 
 def behind(gate: str) -> str:
-    """The first name that does not count at this gate: jobs of a key count for their kind too."""
+    """The first name behind this gate. Jobs of a key count at their kind's gate too."""
     return gate + (BEHIND_NAME if SEPARATOR in gate else BEHIND_KEYS)
 
 

@@ -1,4 +1,4 @@
-"""What ties jobs together: why a queued one must wait, and whom the end of another sets free."""
+"""Ties between jobs: why a queued job must wait, and which jobs the end of another releases."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SAME_LOCK = "##"
 
 
 class Hold(IntFlag):
-    """Why a queued job may not be claimed; a held row is not in the due index."""
+    """Why a queued job may not be claimed. A held row is not in the due index."""
 
     ORDER = 1
     AFTER = 2
@@ -20,7 +20,7 @@ class Hold(IntFlag):
 
 
 class Chained(IntFlag):
-    """What the end of a job has to see to. Most jobs have none of it, and pay for none."""
+    """What the end of a job has to release. Most jobs have no ties, and cost nothing here."""
 
     ORDER = 1
     SKIPS = 2
@@ -66,5 +66,5 @@ def blocks(state: State, chained: int) -> bool:
 
 
 def went_well(state: State) -> bool:
-    """Whether those that wait for a job in this final state may run. Skipped: nothing to do."""
+    """Whether jobs that wait for one in this final state may run. Skipped counts as success."""
     return state in (State.SUCCEEDED, State.SKIPPED)

@@ -1,4 +1,4 @@
-"""How long finished jobs are kept, and how far one walk over them has come. Pure rules.
+"""How long finished jobs are kept, and how far a walk over them has come. Pure.
 
 A walk goes by id, chunk by chunk, and remembers its place. Jobs finish roughly in the order of
 their ids, so it stops before those that are too young to have ended long enough ago, and goes on
@@ -33,7 +33,7 @@ class Purged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """Jobs that ended in these states are kept for so long."""
+    """How long jobs that ended in these states are kept."""
 
     name: str
     states: tuple[State, ...]
@@ -46,20 +46,20 @@ class Rule:
 
     @property
     def again(self) -> timedelta:
-        """How long after its start a walk may be followed by another one from the start."""
+        """How long after the start of a walk the next one may start."""
         return min(max(self.keep, SOONEST_WALK), LATEST_WALK)
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A walk over the table: since when, and behind which job it goes on."""
+    """A walk over the table: when it began, and behind which job it continues."""
 
     begun: datetime
     after: str | None = None
 
 
 def rules(keep: float | None, keep_letters: float | None) -> tuple[Rule, ...]:
-    """Seconds; None is for ever. Failed and dead jobs have a rule only where one is asked for."""
+    """The rules for these seconds; None keeps jobs for ever."""
     wanted = (("finished", ORDINARY, keep), ("dead letters", DEAD_LETTERS, keep_letters))
     return tuple(
         Rule(name=name, states=states, keep=timedelta(seconds=seconds))
@@ -69,14 +69,14 @@ def rules(keep: float | None, keep_letters: float | None) -> tuple[Rule, ...]:
 
 
 def resume(rule: Rule, walk: Walk | None, now: datetime) -> Walk:
-    """Where to go on: from the start where there was no walk yet, or long enough ago."""
+    """The walk to continue; a new one if there was none, or if the last began long ago."""
     if walk is None or (now - walk.begun >= rule.again):
         return Walk(now)
     return walk
 
 
 def onward(rule: Rule, walk: Walk, part: Purged, before: datetime) -> Walk | None:
-    """The walk behind this chunk; None where the rest is too young, or there is none."""
+    """The walk behind this chunk; None at the end, or if the rest is too young."""
     if part.next is None or (part.reached is not None and part.reached > before - rule.late):
         return None
     return replace(walk, after=part.next)

@@ -1,4 +1,4 @@
-"""When to try again, and whether an error is worth it. Attempt n is the n-th start."""
+"""How long to wait before the next attempt, and which errors are permanent."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Protocol
 from tenure.core.errors import InputError, OptionError
 
 Random = Callable[[], float]
-"""A number in [0, 1): passed in, so that delays can be tested."""
+"""Returns a number in [0, 1). Passed in, so that delays can be tested."""
 
 
 class RetryPolicy(Protocol):
-    """How often and how long to wait in between."""
+    """How many attempts a job gets, and how long it waits between them."""
 
     @property
     def attempts(self) -> int:
@@ -25,12 +25,12 @@ class RetryPolicy(Protocol):
         ...
 
     def permanent(self, error: BaseException) -> bool:
-        """Whether trying again could not help."""
+        """Whether another attempt cannot help."""
         ...
 
 
 def is_permanent(error: BaseException, types: tuple[type[BaseException], ...]) -> bool:
-    """An error may say so itself (`retryable = False`), or be of a type listed as permanent."""
+    """Whether the error says `retryable = False`, or has a type that is listed as permanent."""
     if isinstance(error, types):
         return True
     return getattr(error, "retryable", None) is False
@@ -105,4 +105,4 @@ class Delays:
 
 
 NO_RETRY = Delays()
-"""One run and no more."""
+"""One attempt, no retry."""

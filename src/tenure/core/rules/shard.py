@@ -1,4 +1,4 @@
-"""A part of the tenants: so that several ticks share the work without meeting."""
+"""A shard: a part of the tenants, so that several workers share the work without meeting."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ BUCKETS = 256
 
 @lru_cache(maxsize=65_536)
 def bucket(tenant: str) -> int:
-    """The bucket of a tenant: stable over processes and versions."""
+    """The bucket of a tenant; the same in every process and version."""
     return crc32(tenant.encode()) % BUCKETS
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Number `index` of `count`: the tenants whose bucket falls to it."""
+    """Shard `index` of `count`: the tenants whose bucket belongs to it."""
 
     index: int
     count: int
@@ -32,5 +32,5 @@ class Shard:
             )
 
     def has(self, tenant: str) -> bool:
-        """Whether this tenant is in it."""
+        """Whether this tenant belongs to the shard."""
         return bucket(tenant) % self.count == self.index

@@ -14,16 +14,16 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 Weights = Mapping[str, float]
-"""Of tenants; those that are not named weigh one."""
+"""Weights of tenants; those that are not named weigh 1."""
 NO_WEIGHTS: Weights = MappingProxyType({})
 MANY = 64
 MOST_KNOWN = 50_000
 TURN = 4
-"""Jobs of a lane at a time, where there are many lanes and fewer slots than that would take."""
+"""Jobs taken from a lane at once, if there are many lanes and few slots."""
 
 
 class Lane(NamedTuple):
-    """The unit that is scanned."""
+    """The unit that a claim scans in the due index."""
 
     queue: str
     priority: int
@@ -31,7 +31,7 @@ class Lane(NamedTuple):
 
 
 class Take(NamedTuple):
-    """At most `count` jobs from this lane."""
+    """At most `number` jobs from this lane."""
 
     lane: Lane
     number: int
@@ -55,7 +55,7 @@ class Age(NamedTuple):
 
 
 def oldest(ages: Iterable[Age], slots: Mapping[str, int]) -> list[Take]:
-    """The slots of each queue for its oldest jobs, whose ever they are: how many of each lane."""
+    """How many jobs of each lane, if the oldest jobs of a queue get its slots."""
     left, counts = dict(slots), dict[Lane, int]()
     for age in sorted(ages):
         if left.get(age.lane.queue, 0) > 0:
@@ -65,7 +65,7 @@ def oldest(ages: Iterable[Age], slots: Mapping[str, int]) -> list[Take]:
 
 
 class Tally:
-    """What each lane has had, by its weight: who has had least is next.
+    """What each lane has had, divided by its weight: the one that has had least is next.
 
     A lane that comes anew starts with the least that any other has had: nobody saves up turns. Of
     very many the oldest are forgotten, and come anew.
@@ -94,14 +94,14 @@ class Tally:
         return takes
 
     def charge(self, lane: Lane, count: int, weights: Weights = NO_WEIGHTS) -> None:
-        """It has got so many."""
+        """The lane has got so many jobs."""
         if count:
             self._had[lane] = self._had.get(lane, 0.0) + count / weight_of(lane, weights)
         if len(self._had) > MOST_KNOWN:  # keys and tenants that may never come again
             self._had = dict(islice(self._had.items(), MOST_KNOWN // 2, None))
 
     def leave(self, lane: Lane) -> None:
-        """It has nothing more for now."""
+        """The lane has nothing more for now."""
         self._had.pop(lane, None)
 
     def _spread(
@@ -123,7 +123,7 @@ class Tally:
         return [Take(lane, count) for lane, count in counts.items() if count]
 
     def _turns(self, lanes: Sequence[Lane], free: int, weights: Weights) -> list[Take]:
-        """More lanes than slots: who has had least gets a few at once, as each lane is a look."""
+        """With more lanes than slots, those that have had least get a few jobs each."""
         takes: list[Take] = []
         for lane in nsmallest(free, lanes, key=self._had.__getitem__):
             count = min(free, max(1, round(TURN * weight_of(lane, weights))))
@@ -140,5 +140,5 @@ class Tally:
 
 
 def weight_of(lane: Lane, weights: Weights) -> float:
-    """One, where nobody said anything else."""
+    """The weight of the lane's tenant; 1 by default."""
     return weights.get(lane.tenant, 1.0)

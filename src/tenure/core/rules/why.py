@@ -1,4 +1,4 @@
-"""The one reason why a job is not running. Pure: facts in, a reason out."""
+"""Decides the one reason why a job is not running. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_AHEAD = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """A word for programs and a sentence for people."""
+    """A code for programs and a sentence for people."""
 
     code: str
     text: str
@@ -21,7 +21,7 @@ class Why:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What must be known beside the job itself."""
+    """Facts that are needed beside the job itself."""
 
     now: datetime
     paused_by: str | None = None
@@ -93,7 +93,7 @@ def _later(job: Job) -> Why:
 
 
 def _waiting(job: Job, facts: Facts) -> Why:
-    """It is due: somebody has to take it, also where it waits for room at its limit."""
+    """The job is due: no worker has taken it yet, or it waits for room at its limit."""
     if facts.paused_by is not None:
         return Why("paused", f"the queue {job.queue!r} was paused by {facts.paused_by}")
     if not facts.workers:
@@ -119,7 +119,7 @@ def _waiting(job: Job, facts: Facts) -> Why:
 
 
 def _in_line(job: Job, facts: Facts) -> Why:
-    """Who could take it is there."""
+    """A worker that could take it is alive."""
     if facts.cap is not None and facts.running >= facts.cap:
         return Why("limit", f"{facts.running:,} jobs of the tenant {job.tenant!r} run, its cap")
     if facts.ahead:

@@ -1,4 +1,4 @@
-"""How much a tick may still do. A budget that is spent really stops."""
+"""How much a tick may still do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tenure.core.errors import OptionError
 
 
 class Budget:
-    """Seconds and items; None is no limit. Time runs on the monotonic clock."""
+    """Seconds and items; None means no limit. Time is that of the monotonic clock."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Budget:
 
     @property
     def spent(self) -> bool:
-        """Nothing more may be started."""
+        """Whether nothing more may be started."""
         return self.seconds_left == 0.0 or self._items == 0
 
     def use(self, items: int) -> None:
@@ -47,11 +47,11 @@ class Budget:
             self._items = max(0, self._items - items)
 
     def stop(self) -> None:
-        """Nothing more is to be started; parts that were handed out go on."""
+        """Start nothing more; parts that were handed out continue."""
         self._deadline = self._monotonic()
 
     def part(self, *, seconds: float | None, items: int | None) -> Budget:
-        """A budget for one runner: its own limits, and never past this one's time."""
+        """A budget for one runner: its own limits, within this budget's time."""
         left = self.seconds_left
         bounds = [value for value in (seconds, left) if value is not None]
         return Budget(

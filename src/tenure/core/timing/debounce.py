@@ -1,4 +1,4 @@
-"""Passing names on without repeating oneself: at once, then each at most once in a while."""
+"""Debounces names: each goes at once, then at most once in an interval."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Debounce:
 
     @property
     def waiting(self) -> bool:
-        """Whether there is anything left to pass on."""
+        """Whether names are waiting."""
         return bool(self._waiting)
 
     def add(self, names: Collection[str], now: float) -> bool:
-        """Whether one of them may go at once."""
+        """Add names; whether one of them may go at once."""
         self._waiting.update(names)
         return any(self._may_go(name, now) for name in names)
 
     def take(self, now: float, *, all_of_them: bool = False) -> list[str]:
-        """What may go now."""
+        """Take the names that may go now."""
         going = sorted(name for name in self._waiting if all_of_them or self._may_go(name, now))
         rests = {name: self._rest(name) for name in going}
         self._resting = {name: one for name, one in self._resting.items() if one[0] > now}
@@ -40,7 +40,7 @@ class Debounce:
         return going
 
     def pause(self, now: float) -> float | None:
-        """Seconds until a name that has gone may go again; None where no name must wait."""
+        """Seconds until a name that was sent may go again; None if none has to wait."""
         if not self._resting:
             return None
         return max(0.0, min(until for until, _ in self._resting.values()) - now)
@@ -49,7 +49,7 @@ class Debounce:
         return name not in self._resting or self._resting[name][0] <= now
 
     def _rest(self, name: str) -> float:
-        """How long it is silent now; a crowd is so many for each of the usual rests."""
+        """How long the name rests now: longer if many asked for it meanwhile."""
         _, last = self._resting.get(name, (0.0, self._seconds))
         crowded = self._waiting.pop(name) >= CROWD * last / self._seconds
         return self._seconds * PATIENCE if crowded else self._seconds

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from tenure.core.job import State
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.core.signals import Signals
 from tenure.feature import Counter, Durations, Facts
 from tenure.watch.counting import Names

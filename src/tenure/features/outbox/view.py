@@ -95,7 +95,7 @@ def view(
     asked, rows = _jobs(known, where), list[OutboxEvent]()
     while True:
         page = app.insight.page(asked, limit=limit - len(rows), after=after)
-        whole = app.store.look([job.id for job in page.rows])
+        whole = app.store.jobs.look([job.id for job in page.rows])
         jobs = [whole[job.id] for job in page.rows if job.id in whole]
         rows += [row for row in _rows(app, jobs) if where.type in (None, row.type)]
         after = page.next
@@ -111,7 +111,9 @@ def find(
     waiting = JobFilter(kinds=(DISPATCH,), states=UNSENT, tenant=tenant)
     jobs = [*app.insight.stream(sent)] if known else []
     jobs += [job for job in app.insight.stream(waiting) if job.key in (None, event_id)]
-    rows = [row for part in _parts(jobs) for row in _rows(app, list(app.store.look(part).values()))]
+    rows = [
+        row for part in _parts(jobs) for row in _rows(app, list(app.store.jobs.look(part).values()))
+    ]
     return [row for row in rows if row.event_id == event_id]
 
 

@@ -17,6 +17,7 @@ from tenure.features.schedules.fire import Fired, fire
 from tenure.features.schedules.schedule import Schedule
 from tenure.features.schedules.timing import NEVER
 from tenure.stores.contract import Capability
+from tenure.stores.contract.needs import need
 
 if TYPE_CHECKING:
     from tenure.app import Tenure
@@ -107,7 +108,7 @@ class ScheduleRunner:
         if self._app.store.capabilities >= NEEDED:
             return True
         if self._schedules.declared:
-            raise OptionError("schedules need a store with locks, records and transactions")
+            need(self._app.store, *sorted(NEEDED))
         return False
 
     def _synchronise(self, look: _Look) -> Iterable[Schedule]:

@@ -17,7 +17,8 @@ from tenure.stores.sql.ledger import FEATURE_TABLE, features_of
 from tenure.stores.sql.migrations import Migrations
 from tenure.stores.sql.schemas import Schemas
 from tenure.stores.sql.statement import Rows
-from tenure.stores.sql.table_copy import Ways, ways_of
+from tenure.stores.sql.store import sql_store
+from tenure.stores.sql.table_copy import TableCopier, table_copier
 from tenure.stores.sql.tables import Table, known_tables
 
 BOOKKEEPING = "tenure_migrations"
@@ -33,7 +34,7 @@ class End:
     migrations: Migrations
     schemas: Schemas
     connection: Any
-    ways: Ways
+    ways: TableCopier
 
     @property
     def version(self) -> int:
@@ -108,7 +109,7 @@ def open_end(url: str, packages: Mapping[str, str] | None = None) -> Iterator[En
     """A connection that asks nothing of the schema yet. `packages` are those with the tables of
     features, by the names of the features.
     """
-    store = open_store(url, auto_migrate=False)
+    store = sql_store(open_store(url, auto_migrate=False))
     for feature, package in (packages or {}).items():
         store.schemas.add(feature, package)
     database = store.database
@@ -121,7 +122,7 @@ def open_end(url: str, packages: Mapping[str, str] | None = None) -> Iterator[En
                 migrations=store.migrations,
                 schemas=store.schemas,
                 connection=connection,
-                ways=ways_of(database.dialect),
+                ways=table_copier(database.dialect),
             )
     finally:
         store.close()

@@ -69,7 +69,7 @@ class EndWatch:
             self._thread.join()
 
     def _run(self) -> None:
-        unsubscribe = self._store.wakes.endings.subscribe(self.heard)
+        unsubscribe = self._store.wakeups.ended_jobs.subscribe(self.heard)
         try:
             asyncio.run(self._keep_looking())
         except Exception as error:
@@ -96,7 +96,7 @@ class EndWatch:
             now = time.monotonic()
             if self._ask_again or now - asked_at >= ASK_AGAIN:
                 asked_at, self._ask_again = now, False
-                self._store.wakes.endings.ask(self._waiting.ids)
+                self._store.wakeups.ended_jobs.ask(self._waiting.ids)
             pause = 0.0 if self._closing else self._waiting.seconds_to_next(now)
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):
@@ -117,7 +117,7 @@ class EndWatch:
         for start in range(0, len(ids), AT_ONCE):
             part = set(ids[start : start + AT_ONCE])
             try:
-                found = self._store.look(list(part))
+                found = self._store.jobs.look(list(part))
             except Exception as error:
                 self._fail(due, error)
                 return
@@ -139,7 +139,7 @@ class EndWatch:
                 self._waiting.remove(waiter)
 
     async def _keep_listening(self) -> None:
-        listener = self._store.wakes.endings.listener
+        listener = self._store.wakeups.ended_jobs.listener
         while listener is not None:
             try:
                 await listener.listen(self.heard, self._begun)

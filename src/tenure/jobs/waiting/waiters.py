@@ -63,7 +63,7 @@ class Waiters:
                 self._watch.start()
             watch = self._watch
         # Entered first, asked for and looked at afterwards: an end between the two is not missed.
-        self._store.wakes.endings.ask([job_id])
+        self._store.wakeups.ended_jobs.ask([job_id])
         watch.ring()
         return waiter
 

@@ -1,38 +1,54 @@
-"""What a store promises: `store` the jobs and the whole, `parts` the small stores beside them."""
+"""What a store promises: `jobs` and its parts, the small stores in `parts`, the whole in `store`.
 
-from tenure.stores.contract.store import (
-    Added,
-    Attempt,
-    Capability,
-    Change,
-    Changed,
-    Claim,
-    ClaimRequest,
-    Extension,
-    JobStore,
-    LogLine,
-    Move,
-    Parts,
-    Report,
-    Store,
-    Transaction,
-    Written,
+`combined` joins a jobs part with the other parts of another store; `needs` refuses what a store
+cannot do.
+"""
+
+from tenure.core.capability import Capability, CapabilityError
+from tenure.stores.contract.adding import Added, Adding
+from tenure.stores.contract.changing import Change, Changed, Changing, Move
+from tenure.stores.contract.claiming import Claim, Claiming, ClaimRequest, Extension
+from tenure.stores.contract.jobs import JobStore
+from tenure.stores.contract.parts import (
+    KeyStore,
+    LockStore,
+    OrderStore,
+    QueueStore,
+    RecordStore,
+    StepStore,
 )
+from tenure.stores.contract.reading import Reading
+from tenure.stores.contract.reporting import Attempt, LogLine, Report, Reporting
+from tenure.stores.contract.settling import Settling, Written
+from tenure.stores.contract.store import Parts, Store, Transaction
 
 __all__ = [
     "Added",
+    "Adding",
     "Attempt",
     "Capability",
+    "CapabilityError",
     "Change",
     "Changed",
+    "Changing",
     "Claim",
     "ClaimRequest",
+    "Claiming",
     "Extension",
     "JobStore",
+    "KeyStore",
+    "LockStore",
     "LogLine",
     "Move",
+    "OrderStore",
     "Parts",
+    "QueueStore",
+    "Reading",
+    "RecordStore",
     "Report",
+    "Reporting",
+    "Settling",
+    "StepStore",
     "Store",
     "Transaction",
     "Written",

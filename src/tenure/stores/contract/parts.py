@@ -1,4 +1,4 @@
-"""What stands beside the jobs of a store: queues, named locks, small records, their steps."""
+"""The small stores beside the jobs: queues, ordering keys, steps, locks, records, names."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Depth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """Open jobs of one queue, counted as far as COUNTED_AT_MOST and no further."""
+    """Open jobs of one queue. Each number is counted up to COUNTED_AT_MOST."""
 
     queue: str
     ready: int = 0
@@ -49,13 +49,13 @@ class Load:
 
     @property
     def queued(self) -> int:
-        """All that wait: for a worker, for their time, or for others."""
+        """All jobs that wait: for a worker, for their time, or for other jobs."""
         return self.ready + self.held
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueState:
-    """A queue that was paused or resumed at some time."""
+    """A queue that was paused or resumed at least once."""
 
     name: str
     paused: bool
@@ -67,7 +67,7 @@ class QueueStore(Protocol):
     """Queues as operators see them."""
 
     def pause(self, name: str, actor: str) -> None:
-        """No job of it is claimed until resumed, by any worker."""
+        """No worker claims its jobs until it is resumed."""
         ...
 
     def resume(self, name: str, actor: str) -> None:
@@ -75,23 +75,23 @@ class QueueStore(Protocol):
         ...
 
     def list(self) -> Sequence[QueueState]:
-        """Those that were ever paused."""
+        """Queues that were ever paused."""
         ...
 
     def depths(self) -> Sequence[Depth]:
-        """How much is open, by queue, kind and state."""
+        """Open jobs by queue, kind and state."""
         ...
 
     def loads(self) -> Sequence[Load]:
-        """How much is open, by queue; bounded, however much that is: for those who ask often."""
+        """Open jobs by queue. The cost is bounded, so it may be asked often."""
         ...
 
     def overdue(self, grace_seconds: float) -> int:
-        """Running jobs whose lease ran out so long ago that some worker should have noticed."""
+        """Running jobs whose lease ran out longer ago than this: a worker should have noticed."""
         ...
 
     def ahead(self, job: Job) -> int:
-        """Due jobs that come before it in its queue; no more are counted than a few."""
+        """Due jobs that come before it in its queue, counted up to a small bound."""
         ...
 
     def head(self, job: Job) -> tuple[str, State] | None:
@@ -99,31 +99,31 @@ class QueueStore(Protocol):
         ...
 
     def canceled(self, job_ids: Sequence[str]) -> frozenset[str]:
-        """Which of these running jobs are asked to stop."""
+        """Those of these running jobs that are asked to stop."""
         ...
 
     def running(self, tenant: str) -> int:
-        """How many jobs of a tenant run, under leases that are alive."""
+        """How many jobs of a tenant run under live leases."""
         ...
 
     def place(self, handlers: Mapping[str, Placement]) -> int:
-        """One bounded chunk of waiting jobs that were added without knowing their handler get what
-        it says, where the caller said nothing; how many.
+        """Apply handlers' placements to waiting jobs that were added before their handler was
+        known, where the caller left them open. One bounded chunk; answers how many.
         """
         ...
 
     def lift(self, queue: str, seconds: float) -> int:
-        """One bounded part of a queue: what has been due for so long goes up by one step of
-        priority, once (8); how many did.
+        """Raise jobs that have been due for so long by one step of priority, once (8). One bounded
+        part of the queue; answers how many.
         """
         ...
 
 
 class LockStore(Protocol):
-    """Singletons on any database: a lock is a leased row, never an open transaction."""
+    """Named locks on any database: a lock is a leased row, never an open transaction."""
 
     def acquire(self, name: str, owner: str, seconds: float) -> HeldLock | None:
-        """The lock, unless somebody else holds it now."""
+        """The lock, unless another owner holds it now."""
         ...
 
     def renew(self, lock: HeldLock, seconds: float) -> bool:
@@ -131,7 +131,7 @@ class LockStore(Protocol):
         ...
 
     def release(self, lock: HeldLock) -> bool:
-        """Give it back; False when it was lost before."""
+        """Give it back; False if it was lost before."""
         ...
 
     def list(self) -> Sequence[HeldLock]:
@@ -141,7 +141,7 @@ class LockStore(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A small typed thing with an optimistic version."""
+    """Small data under a name, with an optimistic version."""
 
     collection: str
     name: str
@@ -151,22 +151,22 @@ class Record:
 
 
 class RecordStore(Protocol):
-    """Small records: workers, queues, schedules, endpoints."""
+    """Small records: workers, schedules, limits, subscriptions."""
 
     def put(self, record: Record, tx: Any = None) -> Record:
-        """Version 0 creates; another version must be the present one, else VersionConflict."""
+        """Version 0 creates; any other must be the present version, else VersionConflict."""
         ...
 
     def upsert(self, record: Record, tx: Any = None) -> None:
-        """Write whatever the version: the last writer wins."""
+        """Write whatever the version is: the last writer wins."""
         ...
 
     def find(self, collection: str, name: str) -> Record | None:
-        """One record."""
+        """One record, or None."""
         ...
 
     def list(self, collection: str, after: str = "", limit: int = PAGE) -> Sequence[Record]:
-        """At most `limit`, in order of name, from behind `after`."""
+        """At most `limit` records behind `after`, in order of name."""
         ...
 
     def remove(self, collection: str, name: str, tx: Any = None) -> bool:
@@ -175,7 +175,7 @@ class RecordStore(Protocol):
 
 
 def every(records: RecordStore, collection: str) -> Iterator[Record]:
-    """All of a collection in order of name, however many: page by page."""
+    """All records of a collection in order of name, read page by page."""
     after: str | None = ""
     while after is not None:
         page = records.list(collection, after, PAGE)
@@ -184,17 +184,17 @@ def every(records: RecordStore, collection: str) -> Iterator[Record]:
 
 
 class KeyStore(Protocol):
-    """Names that count once within a window: unique keys without a job (5)."""
+    """Names that can be taken once within a window: unique keys without a job (5)."""
 
     def take(self, tenant: str, scope: str, name: str, seconds: float, tx: Any) -> bool:
-        """Whether it was free, and is now taken for so long, if the transaction commits.
+        """Take a name for so many seconds, if the transaction commits; False if it is taken.
 
-        Somebody who has just taken it is waited for until that transaction has ended.
+        If another transaction has just taken it, this waits until that one has ended.
         """
         ...
 
     async def take_async(self, tenant: str, scope: str, name: str, seconds: float, tx: Any) -> bool:
-        """The same in the caller's async transaction."""
+        """The same in an async foreign transaction."""
         ...
 
 
@@ -204,31 +204,31 @@ OrderName = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stopped:
-    """Ordering keys that have stopped, among the jobs looked at; `next` goes on behind those."""
+    """Ordering keys that have stopped, among the jobs looked at; `next` continues behind those."""
 
     orders: tuple[OrderName, ...] = ()
     next: str | None = None
 
 
 class OrderStore(Protocol):
-    """Ordering keys with jobs that wait while nobody is ahead of them (8)."""
+    """Ordering keys that have stopped: jobs wait though no job is ahead of them (8)."""
 
     def stopped(self, limit: int, after: str | None = None) -> Stopped:
-        """Looks at so many held jobs, in the order of ids."""
+        """Look at so many held jobs, in the order of ids."""
         ...
 
     def release(self, order: OrderName) -> bool:
-        """Let the first of them run; False where somebody is ahead of it by now."""
+        """Let the first waiting job run; False if another one is ahead of it by now."""
         ...
 
 
 class StepStore(Protocol):
-    """Steps of a job that are done: kept over its retries, removed with it."""
+    """Finished steps of a job: kept over its retries, removed with it."""
 
     def remember(self, lease: Lease, name: str, result: str) -> bool:
-        """The step's result as JSON text, under the fence (3); False where the lease is lost."""
+        """Write a step's result, as JSON text, under the fence (3); False if the lease is lost."""
         ...
 
     def recall(self, job_id: str) -> Mapping[str, str]:
-        """What earlier runs have done, by name."""
+        """Results of earlier runs, by name."""
         ...

@@ -1,9 +1,9 @@
 """The PyMySQL driver for MariaDB and MySQL: READ COMMITTED, rows locked by primary key.
 
-A query may have several steps. What a SELECT step finds in its first column is `:ids` in the steps
-after it, and so is its column `moment`; a step that needs ids is left out where there are none, and
-the rows of the last SELECT are the answer. A step marked /*again*/ goes on from the last row until
-it finds no further one.
+A query may have several statements. The first column of a SELECT is `:ids` in those after it, and
+its column `moment` is `:moment`. A statement that needs ids is left out if there are none. The rows
+of the last SELECT are the answer. A statement marked /*again*/ is repeated from the last row until
+it finds no more.
 """
 
 from __future__ import annotations
@@ -73,43 +73,34 @@ class MysqlDialect:
         self, *, host: str, port: int, user: str, password: str, database: str, **options: str
     ) -> None:
         self.host, self.port, self.database = host, port, database
-        self._user, self._password = user, password
         self.schema: SchemaChanges = MysqlSchema(database)
-        # Whoever names an authority wants it asked; PyMySQL alone would not.
-        self._options: dict[str, Any] = {**options, "ssl_verify_cert": "ssl_ca" in options or None}
+        self._arguments: dict[str, Any] = {
+            "host": host,
+            "port": port,
+            "user": user,
+            "password": password,
+            "database": database,
+            # PyMySQL does not verify by default, even if it is given an authority.
+            "ssl_verify_cert": "ssl_ca" in options or None,
+            **options,
+        }
 
     def connect(self) -> Any:
         """Autocommit: transactions begin and end where we say so."""
         try:
-            connection = self._connected()
+            connection = _connected(self._arguments, self.host, self.port)
         except OSError as error:  # named here, as handlers raise errors of that sort too
             raise pymysql.OperationalError(CR.CR_CONN_HOST_ERROR, str(error)) from error
         for setting in SETTINGS:
             _ask(connection, setting)
         return connection
 
-    def _connected(self) -> Any:
-        connection = pymysql.connect(
-            host=self.host,
-            port=self.port,
-            user=self._user,
-            password=self._password,
-            database=self.database,
-            charset="utf8mb4",
-            autocommit=True,
-            program_name="tenure",
-            defer_connect=True,
-            **self._options,
-        )
-        connection.connect(_socket(self.host, self.port))
-        return connection
-
     def listen_first(self, connection: Any) -> None:
-        """Nothing: each transaction begins with a word to the server."""
+        """Nothing to do: each transaction begins with a message to the server."""
 
     def begin(self, connection: Any, patience: float | None = None) -> None:
-        """Named, because SET autocommit = 0 would begin at a moment of its own. Patience counts in
-        seconds here, and none at all makes MariaDB fail at SKIP LOCKED (error 1180).
+        """With BEGIN, because SET autocommit = 0 would begin at the first statement. Patience is in
+        whole seconds here; 0 makes MariaDB fail at SKIP LOCKED (error 1180).
         """
         seconds = LOCK_SECONDS if patience is None else max(1, round(patience))
         if seconds != getattr(connection, "lock_seconds", LOCK_SECONDS):
@@ -118,11 +109,11 @@ class MysqlDialect:
         connection.begin()
 
     def ended(self, connection: Any) -> bool:
-        """DDL has committed it."""
+        """Whether a schema change has committed it."""
         return not connection.server_status & SERVER_STATUS.SERVER_STATUS_IN_TRANS
 
     def commit(self, connection: Any) -> None:
-        """A deadlock that somebody swallowed, or DDL, has ended the transaction before us."""
+        """Raise if the transaction is over already: after a deadlock, or a schema change."""
         if self.ended(connection):
             raise StoreError(
                 "the transaction had ended before its commit: a deadlock took it back, or a "
@@ -135,18 +126,18 @@ class MysqlDialect:
         connection.rollback()
 
     def close(self, connection: Any) -> None:
-        """Without complaint."""
+        """Close it without raising."""
         with suppress(pymysql.Error):
             connection.close()
 
     def execute(self, connection: Any, queries: Queries, statement: Statement) -> Rows:
-        """All steps, for each row or each part of the batch."""
+        """All statements of the query, for each row or each part of the batch."""
         query = queries.get(statement.name, statement.where)
         with connection.cursor(Cursor) as cursor:
             if ROW_MARK in query.steps[0]:
                 return _insert(cursor, query.steps[0], statement)
             found: Rows = []
-            for values in self._rounds(statement, query.each, found):
+            for values in _rounds(self, statement, query.each, found):
                 found += _run(cursor, query.steps, values)
             return found
 
@@ -155,7 +146,7 @@ class MysqlDialect:
         return to_pyformat(sql)
 
     def values(self, statement: Statement) -> Mapping[str, Any]:
-        """A batch travels as JSON; an empty list would be no SQL, and NULL is in no list."""
+        """A batch is sent as JSON. An empty list is no valid SQL, so it becomes (NULL)."""
         values = {
             name: [None] if value == [] else value for name, value in statement.values.items()
         }
@@ -184,16 +175,33 @@ class MysqlDialect:
         )
         return bool(_ask(connection, sql, (name,)))
 
-    def _rounds(self, statement: Statement, each: bool, found: Rows) -> Iterator[Mapping[str, Any]]:
-        if statement.batch is None:
-            yield self.values(statement)
-        elif each:
-            shared = self.values(replace(statement, batch=None))
-            for own in statement.batch.each(found):
-                yield {**shared, **own}
-        else:
-            for part in _parts(statement.batch):
-                yield self.values(replace(statement, batch=part))
+
+def _rounds(
+    dialect: MysqlDialect, statement: Statement, each: bool, found: Rows
+) -> Iterator[Mapping[str, Any]]:
+    """The values of each execution: one, one for each row, or one for each part of the batch."""
+    if statement.batch is None:
+        yield dialect.values(statement)
+    elif each:
+        shared = dialect.values(replace(statement, batch=None))
+        for own in statement.batch.each(found):
+            yield {**shared, **own}
+    else:
+        for part in _parts(statement.batch):
+            yield dialect.values(replace(statement, batch=part))
+
+
+def _connected(arguments: Mapping[str, Any], host: str, port: int) -> Any:
+    """Connected through a socket of our own, because PyMySQL sets no keepalive."""
+    connection = pymysql.connect(
+        charset="utf8mb4",
+        autocommit=True,
+        program_name="tenure",
+        defer_connect=True,
+        **arguments,
+    )
+    connection.connect(_socket(host, port))
+    return connection
 
 
 def _socket(host: str, port: int) -> socket.socket:
@@ -206,14 +214,17 @@ def _socket(host: str, port: int) -> socket.socket:
 
 
 def _ask(connection: Any, sql: str, values: tuple[Any, ...] = ()) -> Any:
-    """The first column of the first row, where there is one."""
+    """The only column of the first row; None for a statement without rows."""
     with connection.cursor(Cursor) as cursor:
         cursor.execute(sql, values)
-        return cursor.fetchone()[0] if cursor.description else None
+        if not cursor.description:
+            return None
+        (value,) = cursor.fetchone()
+        return value
 
 
 def _run(cursor: Cursor, steps: Sequence[str], values: Mapping[str, Any]) -> Rows:
-    """The steps of a query, as this module's docstring tells."""
+    """The statements of a query, as the docstring of this module describes."""
     values = dict(values)
     ids: Sequence[int] | None = values.pop("ids", None)
     found: Rows = []
@@ -229,7 +240,7 @@ def _run(cursor: Cursor, steps: Sequence[str], values: Mapping[str, Any]) -> Row
         cursor.execute(step, values)
         if cursor.description:
             found = list(cursor.fetchall())
-            ids = [row[0] for row in found]
+            ids = [number for number, *_ in found]
             values.update(_moment(cursor, found))
     return found
 
@@ -240,14 +251,20 @@ def _numbers(ids: Sequence[int]) -> str:
 
 
 def _moment(cursor: Cursor, found: Rows) -> Iterator[tuple[str, Any]]:
-    for place, column in enumerate(cursor.description if found else ()):
-        if column[0] == MOMENT:
-            yield MOMENT, found[0][place]
+    names = _names(cursor)
+    if found and MOMENT in names:
+        yield MOMENT, dict(zip(names, found[0], strict=True))[MOMENT]
+
+
+def _names(cursor: Cursor) -> list[str]:
+    """The columns of the last SELECT. The name is the first of seven facts about each."""
+    described: Sequence[Sequence[Any]] = cursor.description or ()
+    return [str(name) for name, *_ in described]
 
 
 def _go_on(cursor: Cursor, step: str, values: Mapping[str, Any], found: Rows) -> Iterator[Row]:
     """From row to row: the columns of the last one are parameters of the step."""
-    names = [column[0] for column in cursor.description or ()]
+    names = _names(cursor)
     last = found[-1:]
     for _ in range(len(found), int(values["lanes"])):
         if not last:
@@ -313,7 +330,7 @@ def read_version(text: str) -> tuple[str, tuple[int, ...]]:
 
 
 def check_version(text: str) -> None:
-    """Raise where the server is too old."""
+    """Raise UnsupportedDatabase if the server is too old."""
     product, found = read_version(text)
     oldest = OLDEST_MARIADB if product == "MariaDB" else OLDEST_MYSQL
     if found < oldest:

@@ -19,7 +19,7 @@ from pymysql.constants import ER
 from pymysql.cursors import Cursor
 
 from tenure.core.errors import StoreError
-from tenure.stores.sql.dialect import SchemaStep
+from tenure.stores.sql.dialect import MigrationStatement
 
 OTHER_MIGRATOR_SECONDS = 60
 LONGEST_WAIT_SECONDS = 2
@@ -67,7 +67,7 @@ class MysqlSchema:
         """With the words that refuse to lock a table."""
         return online(sql)
 
-    def change(self, connection: Any, step: SchemaStep) -> None:
+    def change(self, connection: Any, step: MigrationStatement) -> None:
         """What of it is there already is left out."""
         change(connection, step)
 
@@ -98,7 +98,7 @@ def online(sql: str) -> str:
     return f"{sql}, {'ALGORITHM=INPLACE, ' if builds else ''}LOCK=NONE"
 
 
-def change(connection: Any, step: SchemaStep) -> None:
+def change(connection: Any, step: MigrationStatement) -> None:
     """Run what is left of it, and note it; what is no schema change goes with its note."""
     schema_change = DDL.match(step.sql)
     if schema_change:
@@ -205,5 +205,6 @@ def _ask(connection: Any, sql: str, *values: Any) -> Any:
     """The first column of the first row, where there is one."""
     with connection.cursor(Cursor) as cursor:
         cursor.execute(sql, values)
-        row = cursor.fetchone()
-        return None if row is None else row[0]
+        for value, *_ in cursor.fetchall():
+            return value
+        return None

@@ -19,8 +19,8 @@ LAST = """SELECT greatest((SELECT coalesce(max(auto_increment), 1) - 1
     (SELECT coalesce(max(id), 0) FROM {table}))"""
 
 
-class MysqlWays:
-    """See `tenure.stores.sql.table_copy.Ways`."""
+class MysqlTableCopier:
+    """See `tenure.stores.sql.table_copy.TableCopier`."""
 
     def hold(self, connection: Any, tables: Sequence[str]) -> None:
         """WRITE locks out readers too, but lets this session make its triggers at the end."""
@@ -53,8 +53,8 @@ class MysqlWays:
         """The table's counter; MySQL 8 would else answer with what it was a day ago."""
         with connection.cursor(Cursor) as cursor:
             cursor.execute(FRESH)
-        found = self.select(connection, LAST.format(table=table.name), {"name": table.name})
-        return int(found[0][0])
+        [(last,)] = self.select(connection, LAST.format(table=table.name), {"name": table.name})
+        return int(last)
 
     def raise_id(self, connection: Any, table: Table, last: int) -> None:
         """Never down: an empty table would take the lower number. Commits."""

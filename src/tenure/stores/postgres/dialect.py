@@ -82,16 +82,16 @@ class PostgresDialect:
         return connection
 
     def listen_first(self, connection: Any) -> None:
-        """A server that was restarted said goodbye: better heard before a statement than after."""
+        """Read what a restarted server sent before it closed: better now than after a statement."""
         ear = select.poll()
         ear.register(connection.pgconn.socket, select.POLLIN)
         if ear.poll(0):
             connection.pgconn.consume_input()
-            if ear.poll(LAST_WORD_MS):  # it has spoken unasked: a farewell is followed by the end
+            if ear.poll(LAST_WORD_MS):  # it spoke unasked: a farewell is followed by the end
                 connection.pgconn.consume_input()
 
     def begin(self, connection: Any, patience: float | None = None) -> None:
-        """Named, because a server's default may be stricter and would refuse ordinary races."""
+        """With the isolation level: a server's default may be stricter and refuse usual races."""
         if patience is None:
             _run(connection, BEGIN)
         else:  # in one message, which cannot be prepared
@@ -103,19 +103,19 @@ class PostgresDialect:
         return False
 
     def commit(self, connection: Any) -> None:
-        """After an error that somebody swallowed PostgreSQL answers a COMMIT with a rollback."""
+        """Raise if PostgreSQL answers with a rollback, as it does after a swallowed error."""
         if _run(connection, "COMMIT") == "ROLLBACK":
             raise StoreError(
                 "nothing was committed: an earlier statement of this transaction had failed"
             )
 
     def rollback(self, connection: Any) -> None:
-        """Where there is something to roll back."""
+        """Roll back if there is something to roll back."""
         if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
             _run(connection, "ROLLBACK")
 
     def close(self, connection: Any) -> None:
-        """Without complaint."""
+        """Close it without raising."""
         with suppress(psycopg.Error):
             connection.close()
 
@@ -133,7 +133,7 @@ class PostgresDialect:
         return to_pyformat(sql)
 
     def values(self, statement: Statement) -> Mapping[str, Any]:
-        """A batch travels as one array per column."""
+        """A batch is sent as one array per column."""
         if statement.batch is None:
             return statement.values
         columns = zip(*statement.batch.rows, strict=True)
@@ -154,14 +154,15 @@ class PostgresDialect:
         check_encoding(connection.info.parameter_status("server_encoding"))
 
     def has_table(self, connection: Any, name: str) -> bool:
-        """Along the search path, as our statements look for it."""
+        """Along the search path, as the statements look for it."""
         with _cursor(connection) as cursor:
             cursor.execute("SELECT to_regclass(%s::text) IS NOT NULL", (name,))
-            return bool(cursor.fetchone()[0])
+            (found,) = cursor.fetchone()
+            return bool(found)
 
 
 def _cursor(connection: Any) -> Any:
-    """Plain tuples, however the caller has set up the connection; psycopg2 gives them anyway."""
+    """A cursor that gives plain tuples, however the user has set up the connection."""
     if isinstance(connection, Connection):
         return connection.cursor()
     if isinstance(connection, psycopg.Connection):
@@ -172,7 +173,7 @@ def _cursor(connection: Any) -> Any:
 
 
 def _has_rows(cursor: Any) -> bool:
-    """psycopg would describe every column to answer this; psycopg2 has it ready."""
+    """Whether the result has rows, without making psycopg describe every column."""
     result = getattr(cursor, "pgresult", None)
     return bool(cursor.description if result is None else result.nfields)
 
@@ -187,14 +188,14 @@ def _set_adapters(context: AdaptContext) -> None:
 
 
 def _run(connection: Any, sql: str) -> str:
-    """The server's word for what it did."""
+    """Run it; returns the server's command tag."""
     with _cursor(connection) as cursor:
         cursor.execute(sql)
         return str(cursor.statusmessage)
 
 
 def check_version(found: int) -> None:
-    """Raise where the server is too old; the number is libpq's, such as 150018."""
+    """Raise UnsupportedDatabase if the server is too old; the number is libpq's, such as 150018."""
     if found < OLDEST * 10_000:
         raise UnsupportedDatabase(
             f"PostgreSQL {_dotted(found)} is too old: Tenure needs {OLDEST} or newer"
@@ -202,7 +203,7 @@ def check_version(found: int) -> None:
 
 
 def check_encoding(found: str | None) -> None:
-    """Raise where the database cannot hold every text."""
+    """Raise UnsupportedDatabase if the encoding cannot hold every text."""
     if found not in (None, "UTF8"):
         raise UnsupportedDatabase(
             f"the database's encoding is {found}: Tenure needs UTF8 "

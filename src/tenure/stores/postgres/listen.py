@@ -1,5 +1,5 @@
-"""Wake-ups in, by LISTEN: one connection, read on the worker's own loop, so that no thread is
-between the notification and the claim.
+"""Receives wake-ups by LISTEN, on the worker's own loop, so that no thread stands between a
+notification and the claim.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class PostgresListener:
         self.healthy = True
 
     async def check(self) -> None:
-        """Nothing that the store's own connections do not find."""
+        """Nothing to check that the store's own connections do not find."""
 
     async def listen(self, heard: Heard, begun: Callable[[], None]) -> None:
         """Until cancelled; raises when the connection breaks."""
@@ -84,7 +84,7 @@ class PostgresListener:
                 loop.remove_reader(socket)
 
     def _pending(self, connection: Any) -> set[str]:
-        """Queues named by others; what this process says it has told its workers already."""
+        """Queues named by other processes; this process has told its own workers already."""
         connection.consume_input()
         payloads: set[bytes] = set()
         while (notice := connection.notifies()) is not None:
@@ -96,7 +96,7 @@ class PostgresListener:
 
 
 def queues_in(payload: bytes) -> list[str]:
-    """Names in a notification; nothing where it is not one of ours."""
+    """The names in a notification; none if it is not one of ours."""
     try:
         found = json.loads(payload)
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""Wake-ups out, by NOTIFY: after the commit, debounced, on a connection and thread of their own.
+"""Sends wake-ups by NOTIFY: after the commit, debounced, on a connection and thread of its own.
 
-Within the enqueue's own transaction a NOTIFY makes commits wait for each other: only for those
-who ask for it, because nobody can tell us of their commit.
+A NOTIFY inside the enqueuing transaction makes commits wait for each other. It is only for those
+who ask for it, because Tenure cannot know when they commit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import psycopg
 from psycopg import sql
 
 from tenure.wakeups.due_jobs import EVERY_QUEUE, Complaints, Due
-from tenure.wakeups.sender_thread import Speaker
+from tenure.wakeups.sender_thread import SenderThread
 
 LONGEST_PAYLOAD = 7_900
 
@@ -25,7 +25,7 @@ SAY = sql.SQL("SET LOCAL synchronous_commit = off; NOTIFY {}, {}")
 SAY_INSIDE = sql.SQL("NOTIFY {}, {}")
 
 
-class Notifier(Speaker):
+class Notifier(SenderThread):
     """See `tenure.wakeups.due_jobs.Sender`."""
 
     _connection: psycopg.Connection[Any] | None
@@ -46,11 +46,11 @@ class Notifier(Speaker):
         return backend == self._backend
 
     def inside(self, queues: Collection[str]) -> str:
-        """The statement for somebody's own transaction."""
+        """The statement for a foreign transaction."""
         return SAY_INSIDE.format(*_parts(self._channel, sorted(queues))).as_string(None)
 
     def begin_anew(self) -> None:
-        """Without the parent's connection."""
+        """Start without the parent's connection."""
         super().begin_anew()
         self._connection = None
         self._backend = 0
@@ -66,7 +66,7 @@ class Notifier(Speaker):
             raise psycopg.OperationalError(answer.get_error_message())
 
     def hang_up(self) -> None:
-        """The next word opens another one."""
+        """Close the connection; the next name opens another one."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(psycopg.Error):
@@ -83,6 +83,6 @@ def _parts(channel: str, queues: Collection[str]) -> tuple[sql.Composable, sql.C
 
 
 def payload_of(queues: Collection[str]) -> str:
-    """A JSON list; too many to name are every queue. Drivers read % as a parameter."""
+    """A JSON list; too many names become "every queue". Drivers read % as a parameter."""
     text = json.dumps(list(queues)).replace("%", "\\u0025")
     return text if len(text) <= LONGEST_PAYLOAD else json.dumps([EVERY_QUEUE])

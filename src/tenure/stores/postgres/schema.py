@@ -17,7 +17,7 @@ from typing import Any
 from psycopg import errors
 
 from tenure.core.errors import StoreError
-from tenure.stores.sql.dialect import SchemaStep
+from tenure.stores.sql.dialect import MigrationStatement
 
 MIGRATION_LOCK = 8_386_654_283_001_947_201
 OTHER_MIGRATOR_SECONDS = 60.0
@@ -58,7 +58,7 @@ class PostgresSchema:
         """Indexes are built and dropped CONCURRENTLY."""
         return online(sql)
 
-    def change(self, connection: Any, step: SchemaStep) -> None:
+    def change(self, connection: Any, step: MigrationStatement) -> None:
         """No statement makes the fleet wait for long."""
         change(connection, step)
 
@@ -103,7 +103,7 @@ def online(sql: str) -> str:
     return sql
 
 
-def change(connection: Any, step: SchemaStep) -> None:
+def change(connection: Any, step: MigrationStatement) -> None:
     """Run it and note it."""
     if online(step.sql) == step.sql:
         _alter(connection, step)
@@ -154,11 +154,11 @@ def _look(connection: Any, name: str, table: str) -> bool | None:
     """
     with connection.transaction():
         connection.execute(f"LOCK TABLE {table} IN SHARE UPDATE EXCLUSIVE MODE")
-        found = connection.execute(INDEX.format(name)).fetchone()
-    return None if found is None else bool(found[0])
+        found = connection.execute(INDEX.format(name)).fetchall()
+    return next((bool(valid) for (valid,) in found), None)
 
 
-def _alter(connection: Any, step: SchemaStep) -> None:
+def _alter(connection: Any, step: MigrationStatement) -> None:
     """Together with its note, as soon as the table is free for a moment."""
     deadline = time.monotonic() + ALTER_SECONDS
     wait = SHORTEST_WAIT_MS

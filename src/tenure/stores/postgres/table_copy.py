@@ -18,8 +18,8 @@ GIVEN = f"SELECT {COUNTER}"
 RAISE = f"SELECT setval(pg_get_serial_sequence(:name::text, 'id'), greatest(:last, {COUNTER}))"
 
 
-class PostgresWays:
-    """See `tenure.stores.sql.table_copy.Ways`."""
+class PostgresTableCopier:
+    """See `tenure.stores.sql.table_copy.TableCopier`."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
@@ -56,9 +56,9 @@ class PostgresWays:
 
     def last_id(self, connection: Any, table: Table) -> int:
         """The sequence remembers it; a row that brought its own id may be higher."""
-        highest = self.select(connection, LAST.format(table=table.name), {})
-        given = self.select(connection, GIVEN, {"name": table.name})
-        return max(int(highest[0][0]), int(given[0][0]))
+        [(highest,)] = self.select(connection, LAST.format(table=table.name), {})
+        [(given,)] = self.select(connection, GIVEN, {"name": table.name})
+        return max(int(highest), int(given))
 
     def raise_id(self, connection: Any, table: Table, last: int) -> None:
         """A sequence begins at 1, so there is nothing to raise before."""

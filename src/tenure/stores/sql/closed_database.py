@@ -1,6 +1,7 @@
-"""A database that nobody may use now: one that is being filled by `tenure move`, or was moved away.
+"""A database that is closed: `tenure move` is filling it, or has moved its jobs elsewhere.
 
-The mark is a row of the schema's bookkeeping that serves no code, so older code refuses too.
+The mark is a row among the migrations that serves no version of the code, so older code refuses
+the database too.
 """
 
 from __future__ import annotations
@@ -17,43 +18,44 @@ LONGEST_MARK = 100
 
 
 def read_mark(database: Database, connection: Any) -> str | None:
-    """What is written on it, where something is."""
+    """The mark, if there is one."""
     if not database.dialect.has_table(connection, "tenure_migrations"):
         return None
-    found = database.execute(connection, Statement("read_mark"))
-    return str(found[0][0]) if found else None
+    for (text,) in database.execute(connection, Statement("read_mark")):
+        return str(text)
+    return None
 
 
 def put_mark(database: Database, connection: Any, text: str) -> None:
-    """In place of any other."""
+    """Mark the database, in place of any other mark."""
     remove_mark(database, connection)
     database.execute(connection, Statement("put_mark", {"name": text[:LONGEST_MARK]}))
 
 
 def remove_mark(database: Database, connection: Any) -> None:
-    """Everybody may use it again."""
+    """Open the database again."""
     database.execute(connection, Statement("remove_mark"))
 
 
 def shut(database: Database, connection: Any) -> None:
-    """Refuse new jobs and changes also to programs that have looked at the mark already."""
+    """Refuse new jobs and changes, also from programs that have checked the mark already."""
     _run(database, connection, Statement("shut_jobs"))
 
 
 def unshut(database: Database, connection: Any) -> None:
-    """Take them again."""
+    """Accept new jobs and changes again."""
     _run(database, connection, Statement("open_jobs"))
 
 
 def check_open(database: Database, connection: Any) -> None:
-    """Raise where it is marked."""
+    """Raise DatabaseClosed if the database is marked."""
     mark = read_mark(database, connection)
     if mark is not None:
         raise DatabaseClosed("; ".join(explain(mark)))
 
 
 def explain(mark: str) -> tuple[str, str]:
-    """What it means, and what to do."""
+    """What the mark means, and what to do about it."""
     if mark.startswith(FILLING):
         return (
             "tenure move is filling this database, or was stopped while it did",
@@ -67,7 +69,7 @@ def explain(mark: str) -> tuple[str, str]:
 
 
 def _run(database: Database, connection: Any, script: Statement) -> None:
-    """Every step, one after the other; none has values."""
+    """Run every step of a query; none has values."""
     cursor = connection.cursor()
     try:
         for step in database.queries.get(script.name).steps:

@@ -1,4 +1,4 @@
-"""What a database brings to the shared body: its queries, its driver, and what its errors mean."""
+"""What differs between databases: queries, driver, and the meaning of errors."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ class Trouble(Enum):
 
 
 def without_code(error: BaseException) -> Trouble:
-    """Of Python's own errors: values that the driver cannot even send, or no memory."""
+    """The meaning of Python's own errors: values that the driver cannot send, or no memory."""
     if isinstance(error, MemoryError):
         return Trouble.UNABLE
     unsendable = isinstance(error, ValueError | TypeError | OverflowError)
     return Trouble.REFUSED if unsendable else Trouble.OTHER
 
 
-class SchemaStep(Protocol):
+class MigrationStatement(Protocol):
     """One statement of a migration."""
 
     @property
     def sql(self) -> str:
-        """As the file has it."""
+        """The statement as the file has it."""
         ...
 
     @property
     def due(self) -> bool:
-        """Whether nobody else has done it meanwhile."""
+        """Whether nobody else has run it meanwhile."""
         ...
 
     def note(self) -> None:
-        """Write down that it is done."""
+        """Record that it was run."""
         ...
 
 
@@ -57,14 +57,14 @@ class SchemaChanges(Protocol):
     atomic: bool
 
     def locked(self, connection: Any) -> AbstractContextManager[None]:
-        """Keeps other migrators out, or lets them work together; never waits for ever."""
+        """Keeps other migrators out, or lets them work together. It never waits for ever."""
         ...
 
     def online(self, sql: str) -> str:
-        """A statement of a migration in the form that stops nobody, where there is one."""
+        """The statement in a form that does not block others, if there is one."""
         ...
 
-    def change(self, connection: Any, step: SchemaStep) -> None:
+    def change(self, connection: Any, step: MigrationStatement) -> None:
         """Run one statement of a migration on a database in use, and note it.
 
         Both in one transaction, else so that running it again does no harm.
@@ -92,29 +92,29 @@ class Dialect(Protocol):
         ...
 
     def listen_first(self, connection: Any) -> None:
-        """Raises where the server has hung up meanwhile. Sends nothing."""
+        """Raise if the server has closed the connection meanwhile. Sends nothing."""
         ...
 
     def begin(self, connection: Any, patience: float | None = None) -> None:
-        """Start a transaction that will write, and waits for a lock so many seconds at most (or as
-        few as the database can count); without, as long as the server or the user says.
+        """Start a transaction that will write. With `patience` it waits at most so many seconds for
+        a lock, or the shortest time that the database can express.
         """
         ...
 
     def ended(self, connection: Any) -> bool:
-        """Whether the statement before has ended it: schema changes do so on some databases."""
+        """Whether the last statement has ended it, as schema changes do on some databases."""
         ...
 
     def commit(self, connection: Any) -> None:
-        """End it for good."""
+        """Commit."""
         ...
 
     def rollback(self, connection: Any) -> None:
-        """End it as if nothing had been."""
+        """Roll back."""
         ...
 
     def close(self, connection: Any) -> None:
-        """Close it, whatever its condition."""
+        """Close it, whatever its state."""
         ...
 
     def execute(self, connection: Any, queries: Queries, statement: Statement) -> Rows:
@@ -130,7 +130,7 @@ class Dialect(Protocol):
         ...
 
     def trouble(self, error: BaseException) -> Trouble:
-        """What the driver's error means."""
+        """The meaning of a driver's error."""
         ...
 
     def version(self, connection: Any) -> str:
@@ -138,9 +138,9 @@ class Dialect(Protocol):
         ...
 
     def check(self, connection: Any) -> None:
-        """Raise UnsupportedDatabase where something needed is missing."""
+        """Raise UnsupportedDatabase if something that is needed is missing."""
         ...
 
     def has_table(self, connection: Any, name: str) -> bool:
-        """Whether there is such a table."""
+        """Whether there is a table of this name."""
         ...

@@ -1,4 +1,4 @@
-"""Connections at rest: the last one used is used next; what nobody needed for long is closed."""
+"""Connections that nobody uses now: the last one used is used next, surplus ones are closed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ MOST = 32
 LONG_SECONDS = 10.0
 
 
-class Idle:
-    """Threads may share it. After a fork the parent's connections are not ours: they are forgotten,
-    and those that come back to the wrong process are closed.
+class IdleConnections:
+    """Threads may share it. After a fork it forgets the parent's connections, and closes those
+    that are given back in the wrong process.
     """
 
     def __init__(
@@ -23,36 +23,42 @@ class Idle:
         self._close = close
         self._clock = clock
         self._lock = threading.Lock()
-        self._resting: list[tuple[Any, float]] = []
+        self._idle: list[tuple[Any, float]] = []
         self._process = os.getpid()
 
     def __len__(self) -> int:
-        return len(self._resting)
+        return len(self._idle)
 
     def take(self) -> Any | None:
-        """The one that rests shortest, if there is one."""
+        """The connection that was used last, or None."""
         with self._lock:
             if self._process != os.getpid():
-                self._resting, self._process = [], os.getpid()
-            return self._resting.pop()[0] if self._resting else None
+                self._idle, self._process = [], os.getpid()
+            if not self._idle:
+                return None
+            connection, _ = self._idle.pop()
+            return connection
 
     def give_back(self, connection: Any) -> None:
-        """Keep it for the next; at most one that has rested long goes."""
+        """Keep it for the next user, and close the oldest one if it was idle for long."""
         now = self._clock()
         with self._lock:
             mine = self._process == os.getpid()
-            keep = mine and len(self._resting) < MOST
+            keep = mine and len(self._idle) < MOST
             if keep:
-                self._resting.append((connection, now))
-            rested = mine and self._resting and now - self._resting[0][1] > LONG_SECONDS
-            gone = self._resting.pop(0)[0] if rested else None
-        for one in (gone, None if keep else connection):
+                self._idle.append((connection, now))
+            oldest, since = self._idle[0] if mine and self._idle else (None, now)
+            if now - since > LONG_SECONDS:
+                del self._idle[0]
+            else:
+                oldest = None
+        for one in (oldest, None if keep else connection):
             if one is not None:
                 self._close(one)
 
     def close(self) -> None:
-        """All of them."""
+        """Close all of them."""
         with self._lock:
-            resting, self._resting = self._resting, []
-        for connection, _ in resting:
+            idle, self._idle = self._idle, []
+        for connection, _ in idle:
             self._close(connection)

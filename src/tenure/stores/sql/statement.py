@@ -1,4 +1,4 @@
-"""A statement to run, as data, and the plans that yield them."""
+"""A statement to run, as data; plans, which yield statements; and `drive`, which runs a plan."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Rows = list[Row]
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Many rows as one parameter: arrays or JSON, as the dialect likes it; or one by one.
+    """Many rows as one parameter: as arrays, as JSON or one by one, whatever the dialect prefers.
 
-    Those that `take` a number each may have `room` for fewer: the last of them get less or nothing.
+    If the rows have a column `take`, `room` bounds the sum: the last rows get less, or nothing.
     """
 
     columns: tuple[str, ...]
@@ -26,7 +26,7 @@ class Batch:
     room: int | None = None
 
     def each(self, found: Rows) -> Iterator[dict[str, Any]]:
-        """The rows one by one, as long as there is room beside what was found."""
+        """The rows one by one, as long as there is room."""
         for row in self.rows:
             own = dict(zip(self.columns, row, strict=True))
             if self.room is not None:
@@ -50,11 +50,18 @@ class Statement:
 
 
 Plan = Generator[Statement, Rows, T]
-"""Statements out, rows in, an answer at the end."""
+"""Yields statements, is sent their rows, and returns an answer. A plan neither knows the driver
+nor whose transaction it runs in, so the same plan serves blocking and async connections.
+"""
+
+
+def one(statement: Statement) -> Plan[Rows]:
+    """A plan of a single statement."""
+    return (yield statement)
 
 
 def chunks(items: Iterable[Item], key: Callable[[Item], int]) -> Iterator[list[Item]]:
-    """Parts of a batch below a few megabytes each: servers limit the size of a packet."""
+    """Parts of a few megabytes each, because servers limit the size of a packet."""
     part: list[Item] = []
     size = 0
     for item in items:
@@ -68,26 +75,14 @@ def chunks(items: Iterable[Item], key: Callable[[Item], int]) -> Iterator[list[I
 
 
 class Executor(Protocol):
-    """Runs one statement somewhere and gives its rows."""
+    """Runs statements on some connection."""
 
     def run(self, statement: Statement) -> Rows:
-        """All rows; an empty list where there are none."""
+        """All rows of its answer."""
         ...
 
     def execute(self, sql: str, /) -> Any:
-        """Words without values, and without rows."""
-        ...
-
-
-class AsyncExecutor(Protocol):
-    """The same on an async driver."""
-
-    async def run(self, statement: Statement) -> Rows:
-        """All rows; an empty list where there are none."""
-        ...
-
-    async def execute(self, sql: str) -> Any:
-        """Words without values, and without rows."""
+        """A statement without values and rows."""
         ...
 
 
@@ -98,22 +93,7 @@ def drive(plan: Plan[T], executor: Executor) -> T:
         while True:
             try:
                 rows = executor.run(statement)
-            except Exception as error:  # the plan may know better
-                statement = plan.throw(error)
-            else:
-                statement = plan.send(rows)
-    except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]
-
-
-async def drive_async(plan: Plan[T], executor: AsyncExecutor) -> T:
-    """The same plan on an async driver."""
-    try:
-        statement = next(plan)
-        while True:
-            try:
-                rows = await executor.run(statement)
-            except Exception as error:  # the plan may know better
+            except Exception as error:  # the plan may handle it
                 statement = plan.throw(error)
             else:
                 statement = plan.send(rows)

@@ -8,23 +8,27 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import Any, TypeVar
 
-from tenure.core.job import Job
+from tenure.core.capability import CapabilityError
 from tenure.core.rules.shares import Lane
 from tenure.core.timing.clock import Clock, from_micros, seconds_to_micros
-from tenure.stores.contract import Capability
-from tenure.stores.sql import rows
-from tenure.stores.sql.closed_database import check_open
-from tenure.stores.sql.database import Database, Timed, Transaction
+from tenure.stores.contract import Capability, Store
+from tenure.stores.sql.connections import Timed
+from tenure.stores.sql.database import Database
 from tenure.stores.sql.dialect import Dialect
 from tenure.stores.sql.foreign.transaction import adopt, is_async
-from tenure.stores.sql.jobs import SqlJobs
 from tenure.stores.sql.migrations import Migrations
-from tenure.stores.sql.parts import SqlLocks, SqlQueues, SqlRecords, SqlSteps
+from tenure.stores.sql.parts.jobs import SqlJobs
+from tenure.stores.sql.parts.locks import SqlLocks
+from tenure.stores.sql.parts.ordering_keys import SqlOrders
+from tenure.stores.sql.parts.queues import SqlQueues
+from tenure.stores.sql.parts.records import SqlRecords
+from tenure.stores.sql.parts.steps import SqlSteps
+from tenure.stores.sql.parts.unique_names import SqlKeys
+from tenure.stores.sql.schema_check import SchemaCheck
 from tenure.stores.sql.schemas import Schemas
 from tenure.stores.sql.statement import Plan, Statement
-from tenure.stores.sql.write.stopped_keys import SqlOrders
-from tenure.stores.sql.write.unique_names import SqlKeys
-from tenure.wakeups.due_jobs import Due, Wakes
+from tenure.stores.sql.transaction import Transaction
+from tenure.wakeups.due_jobs import Due, Wakeups
 
 T = TypeVar("T")
 NOTABLE_HOLD_SECONDS = 0.5
@@ -39,66 +43,59 @@ class SqlStore:
         *,
         clock: Clock | None = None,
         auto_migrate: bool = False,
-        wakes: Wakes | None = None,
+        wakeups: Wakeups | None = None,
     ) -> None:
         self.database = Database(dialect, clock)
         self.migrations = Migrations(self.database)
-        self.wakes = Wakes() if wakes is None else wakes
-        self.jobs = SqlJobs(self.database, self.wakes)
-        self.queues = SqlQueues(self.database, self._queue_changed, self.jobs.memories.revive)
+        self.wakeups = Wakeups() if wakeups is None else wakeups
+        self.jobs = SqlJobs(self.database, self.wakeups)
+        self.queues = SqlQueues(self.database, self._queue_changed, self.jobs.lane_caches.revive)
         self.locks = SqlLocks(self.database)
         self.records = SqlRecords(self.database)
         self.keys = SqlKeys(self.database)
         self.orders = SqlOrders(self.database, self._lanes_freed)
         self.steps = SqlSteps(self.database)
+        # Without a listener, wake-ups stay within the process.
+        missing = set[Capability]() if self.wakeups.listeners else {Capability.WAKE_UPS}
+        self.capabilities = frozenset(Capability) - missing
         self.schemas = Schemas(
             self.database,
             lambda: self.migrations,
             migrate=auto_migrate,
-            changed=self._check_again,
+            changed=self._feature_came,
         )
-        self._checked = False
-        self.database.before_use = self._check
-        self.database.before_adopting = self._check_beside
+        self._check = SchemaCheck(self.database, self.schemas)
 
     @property
-    def capabilities(self) -> frozenset[Capability]:
-        """All; without somebody to listen to, wake-ups stay within the process."""
-        missing = set[Capability]() if self.wakes.listeners else {Capability.WAKE_UPS}
-        return frozenset(Capability) - missing
+    def name(self) -> str:
+        """The dialect."""
+        return self.database.dialect.name
 
     @property
     def fused(self) -> bool:
-        """Whether settle and claim are better done in one transaction."""
+        """Whether one transaction that settles and claims is cheaper than two side by side."""
         return self.database.dialect.fused
 
     def now(self) -> datetime:
         """The store's clock."""
-        return from_micros(self.database.read(Statement("store_now"))[0][0])
-
-    def look(self, ids: Sequence[str]) -> dict[str, Job]:
-        """Many jobs in one statement, by id."""
-        numbers = [number for one in ids if (number := rows.row_id(one)) is not None]
-        if not numbers:
-            return {}
-        found = self.database.read(Statement("get_jobs", {"ids": numbers}))
-        return {job.id: job for job in map(rows.job, found)}
+        [(now,)] = self.database.read(Statement("store_now"))
+        return from_micros(now)
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
-        """A transaction of our own, for the caller's statements and ours."""
+        """A transaction for the user's statements and Tenure's."""
         with self.database.transaction() as tx:
             begun = time.monotonic()
             yield tx
             self._credit(tx, time.monotonic() - begun)
-        self.wakes.tell(tx.due)
+        self.wakeups.tell(tx.due)
 
     def run(self, plan: Callable[[], Plan[T]]) -> T:
-        """A feature's own plan."""
+        """Run a feature's own plan in a transaction."""
         return self.database.run(plan)
 
     def adopt(self, tx: Any) -> AbstractContextManager[Any]:
-        """The caller's transaction as one of ours, for the length of a `with` block."""
+        """A foreign transaction as one of the store, for the length of a `with` block."""
         return adopt(self.database, tx)
 
     def is_async(self, tx: Any) -> bool:
@@ -106,8 +103,8 @@ class SqlStore:
         return is_async(tx)
 
     def measure(self, hear: Timed | None) -> None:
-        """From now on, tell of each statement and connection how long it took."""
-        self.database.timed = hear
+        """Report the seconds of each statement and connection."""
+        self.database.measure(hear)
 
     def version(self) -> str:
         """Database and version, for people."""
@@ -116,48 +113,32 @@ class SqlStore:
 
     def close(self) -> None:
         """Close idle connections."""
-        self.wakes.close()
+        self.wakeups.close()
         self.database.close()
 
     def _queue_changed(self, name: str, paused: bool) -> None:
-        self.jobs.memories.forget()
+        self.jobs.lane_caches.forget()
         if not paused:
-            self.wakes.tell(Due(frozenset([name])))
+            self.wakeups.tell(Due(frozenset([name])))
 
     def _lanes_freed(self, lanes: Sequence[Lane]) -> None:
-        self.jobs.memories.revive(lanes)
-        self.wakes.tell(Due(frozenset(lane.queue for lane in lanes)))
+        self.jobs.lane_caches.revive(lanes)
+        self.wakeups.tell(Due(frozenset(lane.queue for lane in lanes)))
 
     def _credit(self, tx: Transaction, held: float) -> None:
-        """On a database with one writer nobody could renew meanwhile: that time does not count."""
+        """With one writer nobody could renew a lease meanwhile, so that time does not count."""
         if not self.database.dialect.single_writer or held < NOTABLE_HOLD_SECONDS:
             return
         tx.run(Statement("credit_leases", {"held": seconds_to_micros(held)}))
 
-    def _check(self, connection: Any, inside: bool = False) -> None:
-        """Before the first use in this process: is this a database we know, with our schema?"""
-        if self._checked:
-            return
-        self.database.dialect.check(connection)
-        check_open(self.database, connection)
-        self.schemas.check(connection, inside=inside)
-        self._checked = True
-        self.database.before_adopting = None
-
-    def _check_again(self) -> None:
+    def _feature_came(self) -> None:
         """A feature came with tables of its own: the next connection is checked for them too."""
-        self._checked = False
-        self.database.before_adopting = self._check_beside
+        self._check.again()
         self.database.close()
 
-    def _check_beside(self, theirs: Any, inside: bool) -> None:
-        """The same before the first use of a caller's connection, `inside` an open transaction.
 
-        By a connection of ours, as theirs may see the past. One writer has no room for ours beside
-        it, and its own view is the only one.
-        """
-        if inside and self.database.dialect.single_writer:
-            self._check(theirs, inside)
-            return
-        with self.database.raw_connection() as connection:
-            self._check(connection, inside)
+def sql_store(store: Store) -> SqlStore:
+    """The store as a SqlStore, for code that needs its database: migrations, `doctor`, `move`."""
+    if isinstance(store, SqlStore):
+        return store
+    raise CapabilityError(Capability.SQL, store.name)

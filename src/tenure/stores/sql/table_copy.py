@@ -1,4 +1,4 @@
-"""How whole tables are read and written, where databases differ in that: for `tenure move`."""
+"""Reading and writing whole tables, where databases differ in it: for `tenure move`."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from tenure.stores.sql.statement import Row, Rows
 from tenure.stores.sql.tables import Table
 
 
-class Ways(Protocol):
-    """One database's. Table and column names come from `known_tables`, values are always bound."""
+class TableCopier(Protocol):
+    """For one database. Names come from `known_tables`, values are always bound."""
 
     def hold(self, connection: Any, tables: Sequence[str]) -> None:
-        """From now on nobody else writes, and every read on this connection sees the same."""
+        """Keep others from writing, so that every read on this connection sees the same state."""
         ...
 
     def let_go(self, connection: Any) -> None:
-        """The others may write again; what was written on this connection stays."""
+        """Let others write again; what was written on this connection stays."""
         ...
 
     def select(self, connection: Any, sql: str, values: Mapping[str, Any]) -> Rows:
@@ -26,39 +26,39 @@ class Ways(Protocol):
         ...
 
     def insert(self, connection: Any, table: Table, rows: Sequence[Row]) -> None:
-        """Many rows in the quickest way there is, ids and all."""
+        """Insert many rows with their ids, in the fastest way of the database."""
         ...
 
     def delete(self, connection: Any, table: Table, keys: Sequence[Row]) -> None:
-        """The rows with these keys."""
+        """Delete the rows with these keys."""
         ...
 
     def last_id(self, connection: Any, table: Table) -> int:
-        """The highest id ever given out, also where its row is gone."""
+        """The highest id ever given out, even if its row is gone."""
         ...
 
     def raise_id(self, connection: Any, table: Table, last: int) -> None:
-        """Ids given out from now on are higher than this one. May commit."""
+        """Make new ids higher than this one. May commit."""
         ...
 
     def refresh(self, connection: Any, tables: Sequence[Table]) -> None:
-        """What the planner knows of the tables, after they were filled."""
+        """Refresh the planner's statistics after the tables were filled."""
         ...
 
 
-def ways_of(dialect: Dialect) -> Ways:
-    """Those of this database."""
+def table_copier(dialect: Dialect) -> TableCopier:
+    """The copier of this database."""
     if dialect.name == "sqlite":
-        from tenure.stores.sqlite.table_copy import SqliteWays
+        from tenure.stores.sqlite.table_copy import SqliteTableCopier
 
-        return SqliteWays(dialect)
+        return SqliteTableCopier(dialect)
     if dialect.name == "postgres":
-        from tenure.stores.postgres.table_copy import PostgresWays
+        from tenure.stores.postgres.table_copy import PostgresTableCopier
 
-        return PostgresWays(dialect)
-    from tenure.stores.mysql.table_copy import MysqlWays
+        return PostgresTableCopier(dialect)
+    from tenure.stores.mysql.table_copy import MysqlTableCopier
 
-    return MysqlWays()
+    return MysqlTableCopier()
 
 
 def insert_sql(table: Table, mark: str) -> str:

@@ -1,26 +1,22 @@
-"""The sqlite3 driver: WAL, synchronous=FULL, every writing transaction begins IMMEDIATE.
-
-Writers of one process queue on a lock before they reach the file, so that they do not poll it.
-"""
+"""The sqlite3 driver: WAL, synchronous=FULL, every writing transaction begins IMMEDIATE."""
 
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from tenure.core.errors import OutsideTransaction, StoreError, UnsupportedDatabase
+from tenure.core.errors import StoreError, UnsupportedDatabase
 from tenure.stores.sql.dialect import SchemaChanges, Trouble
 from tenure.stores.sql.queries import Queries
 from tenure.stores.sql.statement import Rows, Statement
 from tenure.stores.sqlite import wal
 from tenure.stores.sqlite.schema import SqliteSchema
-from tenure.stores.sqlite.trouble import Busy, trouble
+from tenure.stores.sqlite.trouble import trouble
+from tenure.stores.sqlite.writer_gate import WriterGate, writer_gate
 
 BUSY_SECONDS = 30.0
 ANSWER = "RETURNING"
@@ -28,51 +24,10 @@ OLDEST = (3, 38, 0)
 WAL_RESET_FIXED = (3, 51, 3)
 
 
-class Gate:
-    """One writer of this process at a time; the others wait here instead of polling the file."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._holder: int | None = None
-
-    def enter(self) -> None:
-        """Wait for our turn. A thread that waits for itself would wait for ever."""
-        if self._holder == threading.get_ident():
-            raise OutsideTransaction
-        if not self._lock.acquire(timeout=BUSY_SECONDS):
-            raise Busy("another transaction of this process keeps the file")
-        self._holder = threading.get_ident()
-
-    def leave(self) -> None:
-        """The next one, please."""
-        self._holder = None
-        self._lock.release()
-
-
-_gates: dict[str, Gate] = {}
-_gates_lock = threading.Lock()
-
-
-def gate(path: str) -> Gate:
-    """The gate of a file in this process."""
-    with _gates_lock:
-        return _gates.setdefault(os.path.realpath(path), Gate())
-
-
-def _forget_gates() -> None:
-    """In a forked child nobody holds anything, whatever the parent's threads did."""
-    global _gates_lock
-    _gates.clear()
-    _gates_lock = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_forget_gates)
-
-
 class Connection(sqlite3.Connection):
-    """Knows whether it holds the gate."""
+    """Knows whether it holds the writers' gate."""
 
-    gate: Gate | None = None
+    gate: WriterGate | None = None
 
 
 class SqliteDialect:
@@ -90,7 +45,7 @@ class SqliteDialect:
         self.schema: SchemaChanges = SqliteSchema(self)
 
     def connect(self) -> Connection:
-        """WAL needs a real file on a local disk."""
+        """A connection in WAL mode, which needs a real file on a local disk."""
         try:
             connection = sqlite3.connect(
                 self.path,
@@ -113,18 +68,18 @@ class SqliteDialect:
         return connection
 
     def listen_first(self, connection: Any) -> None:
-        """Nothing: a file does not hang up."""
+        """Nothing to do: a file does not hang up."""
 
     def begin(self, connection: Any, patience: float | None = None) -> None:
-        """IMMEDIATE: a reader that turns writer fails at once, whatever the timeout."""
+        """IMMEDIATE, because a reader that becomes a writer fails at once, whatever the timeout."""
         if isinstance(connection, Connection):
-            turn = gate(self.path)
-            turn.enter()
-            connection.gate = turn
+            gate = writer_gate(self.path, BUSY_SECONDS)
+            gate.enter()
+            connection.gate = gate
         try:
             connection.execute("BEGIN IMMEDIATE")
         except BaseException:
-            self._open_gate(connection)
+            _leave_gate(connection)
             raise
 
     def ended(self, connection: Any) -> bool:
@@ -132,25 +87,25 @@ class SqliteDialect:
         return False
 
     def commit(self, connection: Any) -> None:
-        """Then let the next writer in."""
+        """Commit, shorten the log if it is long, then let the next writer in."""
         connection.execute("COMMIT")
         try:
             if isinstance(connection, Connection):
                 self.log.relieve(connection, BUSY_SECONDS)
         finally:
-            self._open_gate(connection)
+            _leave_gate(connection)
 
     def rollback(self, connection: Any) -> None:
-        """Whatever happened, the next writer may go."""
+        """Roll back, and let the next writer in whatever happens."""
         try:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
         finally:
-            self._open_gate(connection)
+            _leave_gate(connection)
 
     def close(self, connection: Any) -> None:
-        """Without complaint."""
-        self._open_gate(connection)
+        """Close it without raising."""
+        _leave_gate(connection)
         with suppress(sqlite3.Error):
             connection.close()
 
@@ -171,11 +126,11 @@ class SqliteDialect:
         return list(cursor.execute(query.steps[0], self.values(statement)).fetchall())
 
     def named(self, sql: str) -> str:
-        """The same: SQLite knows `:name` itself."""
+        """Unchanged: SQLite knows `:name` itself."""
         return sql
 
     def values(self, statement: Statement) -> Mapping[str, Any]:
-        """Lists and batches travel as JSON text."""
+        """Lists and batches are sent as JSON text."""
         values = {
             name: json.dumps(value) if isinstance(value, list) else value
             for name, value in statement.values.items()
@@ -197,24 +152,26 @@ class SqliteDialect:
         check_version(sqlite3.sqlite_version_info)
 
     def has_table(self, connection: Any, name: str) -> bool:
-        """Looks into the file's own catalogue."""
+        """From the file's own catalogue."""
         sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
         return connection.execute(sql, (name,)).fetchone() is not None
 
-    def _open_gate(self, connection: Any) -> None:
-        held: Gate | None = getattr(connection, "gate", None)
-        if held is not None:
-            connection.gate = None
-            held.leave()
+
+def _leave_gate(connection: Any) -> None:
+    held: WriterGate | None = getattr(connection, "gate", None)
+    if held is not None:
+        connection.gate = None
+        held.leave()
 
 
 def _counted(
     connection: Any, cursor: Any, sql: str, values: Mapping[str, Any], ids: list[int]
 ) -> Rows:
-    """To read ids back takes longer than to change their rows, so they are not asked for. Where
-    the number of changed rows leaves a doubt, the change is undone, and made again with an answer.
+    """Change rows by id without reading the ids back, which would take longer than the change.
+
+    If the number of changed rows leaves a doubt, it is undone and made again with RETURNING.
     """
-    if isinstance(connection, Connection):  # a caller's may be set up in any way
+    if isinstance(connection, Connection):  # a user's own connection may be set up in any way
         cursor.execute("SAVEPOINT counted")
         changed = cursor.execute(sql.partition(ANSWER)[0], values).rowcount
         if changed != len(ids):
@@ -226,7 +183,7 @@ def _counted(
 
 
 def _patiently(connection: Connection, sql: str) -> None:
-    """The one statement that does not wait for others: two that open a new file at once."""
+    """Repeat a statement that ignores the busy timeout, as two processes may open a new file."""
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -240,7 +197,7 @@ def _patiently(connection: Connection, sql: str) -> None:
 
 
 def check_version(found: tuple[int, ...]) -> None:
-    """Raise where the library is too old."""
+    """Raise UnsupportedDatabase if the library is too old."""
     if found < OLDEST:
         raise UnsupportedDatabase(
             f"SQLite {'.'.join(map(str, found))} is too old: Tenure needs 3.38 or newer"

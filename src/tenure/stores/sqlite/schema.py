@@ -6,7 +6,7 @@ import time
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
-from tenure.stores.sql.dialect import SchemaStep
+from tenure.stores.sql.dialect import MigrationStatement
 
 # Who waits for the file looks again after a tenth of a second at most.
 NOTABLE_SECONDS = 0.1
@@ -45,14 +45,14 @@ class SqliteSchema:
         """As it is."""
         return sql
 
-    def change(self, connection: Any, step: SchemaStep) -> None:
+    def change(self, connection: Any, step: MigrationStatement) -> None:
         """One transaction for each statement, so that other writers get in between."""
         begun = time.monotonic()
         self._run(connection, step)
         if time.monotonic() - begun > NOTABLE_SECONDS:
             time.sleep(ROOM_SECONDS)
 
-    def _run(self, connection: Any, step: SchemaStep) -> None:
+    def _run(self, connection: Any, step: MigrationStatement) -> None:
         self._transactions.begin(connection)
         try:
             if step.due:

@@ -17,8 +17,8 @@ START = """INSERT INTO sqlite_sequence (name, seq) SELECT :name, :last
 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = :name)"""
 
 
-class SqliteWays:
-    """See `tenure.stores.sql.table_copy.Ways`."""
+class SqliteTableCopier:
+    """See `tenure.stores.sql.table_copy.TableCopier`."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
@@ -45,8 +45,8 @@ class SqliteWays:
 
     def last_id(self, connection: Any, table: Table) -> int:
         """AUTOINCREMENT remembers it; a plain INTEGER PRIMARY KEY goes by its rows."""
-        found = self.select(connection, LAST.format(table=table.name), {"name": table.name})
-        return int(found[0][0])
+        [(last,)] = self.select(connection, LAST.format(table=table.name), {"name": table.name})
+        return int(last)
 
     def raise_id(self, connection: Any, table: Table, last: int) -> None:
         """Where the table has no counter of its own, a line in the list of counters is ignored."""

@@ -1,8 +1,8 @@
 """Keeps the write-ahead log short: whoever commits past the limit copies it back into the file.
 
-It holds the file's write lock meanwhile. So nobody appends, and the next commit begins the log
-anew; and a checkpoint meets no other and no commit, as the WAL-reset bug of old versions needs.
-No thread and no lease: the length of the log is what all processes on the file have in common.
+It holds the file's write lock meanwhile, so nobody appends and the next commit restarts the log. A
+checkpoint then meets neither another one nor a commit, which the WAL-reset bug of old versions
+would need. No thread and no lease: all processes on the file see the length of the log.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SETTINGS = ("PRAGMA wal_autocheckpoint = 0", f"PRAGMA journal_size_limit = {LIMI
 
 
 class Log:
-    """The log of one file."""
+    """The write-ahead log of one file."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -30,19 +30,22 @@ class Log:
 
     @cached_property
     def _file(self) -> str:
-        """Beside the real file, wherever links led to it."""
+        """The log lies beside the real file, whichever links lead to it."""
         return f"{os.path.realpath(self._path)}-wal"
 
     @property
     def bytes(self) -> int:
-        """How long it is now."""
+        """Its present length."""
         try:
             return os.stat(self._file).st_size
         except OSError:  # nobody has the file open
             return 0
 
     def relieve(self, connection: sqlite3.Connection, busy_seconds: float) -> None:
-        """After a commit, in the gate. A reader of an old snapshot keeps the log: then later."""
+        """Copy the log if it is long; after a commit, inside the writers' gate.
+
+        If a reader of an old snapshot still needs the log, it is tried again later.
+        """
         if self.bytes <= LIMIT_BYTES or time.monotonic() < self._not_before:
             return
         with suppress(sqlite3.Error):  # the commit has succeeded, whatever happens here
@@ -50,7 +53,7 @@ class Log:
                 self._not_before = time.monotonic() + PATIENCE_SECONDS
 
     def _copy(self, connection: sqlite3.Connection, busy_seconds: float) -> bool:
-        """Whether all of it is in the file now. Whoever else writes at this moment will do it."""
+        """Whether all of it is in the file now. If another process writes now, it will do it."""
         connection.execute("PRAGMA busy_timeout = 0")
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -62,7 +65,7 @@ class Log:
             connection.execute(f"PRAGMA busy_timeout = {int(busy_seconds * 1000)}")
 
     def _checkpoint(self) -> bool:
-        """On a connection of its own: the one that holds the write lock is in a transaction."""
+        """On its own connection, because the one with the write lock is in a transaction."""
         with closing(sqlite3.connect(self._path, timeout=0, isolation_level=None)) as own:
             for setting in SETTINGS:
                 own.execute(setting)

@@ -4,60 +4,57 @@ A store's author gives two fixtures, `store` and `tempo`, and takes the suite in
 
     from tenure.testing.conformance import suite
 
-    globals().update(suite())
+    globals().update(suite(MyJobs.capabilities))
 
-Not imported by the rest of Tenure: it needs pytest.
+Tests of abilities that the store lacks are skipped, and say what is missing. Not imported by the
+rest of Tenure: it needs pytest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from importlib import import_module
-from typing import Any
 
-from tenure.stores.contract import Capability
-from tenure.testing.conformance.promise import needed, promised
+from tenure.core.capability import Capability
+from tenure.testing.conformance.promise import Test, needed, promised, skipped
 
-SUBJECTS = (
-    "add",
-    "keys",
-    "windows",
-    "claim",
-    "due",
-    "recover",
-    "reserve",
-    "crash",
-    "extend",
-    "settle",
-    "order",
-    "ageing",
-    "place",
-    "after",
-    "limits",
-    "remember",
-    "together",
-    "change",
-    "retry",
-    "queues",
-    "page",
-    "filters",
-    "purge",
-    "locks",
-    "records",
-    "once",
-)
-Test = Callable[..., Any]
+SUBJECTS = {
+    "adding": ("plain_jobs", "unique_keys", "key_windows", "dependencies"),
+    "claiming": (
+        "claims",
+        "due_times",
+        "claim_ahead",
+        "ordering_keys",
+        "limits",
+        "ageing",
+        "placement",
+    ),
+    "ending": (
+        "settling",
+        "settle_in_transaction",
+        "leases",
+        "lost_leases",
+        "crashes",
+        "steps",
+    ),
+    "operators": ("moves", "retries", "queues", "pages", "filters", "purges"),
+    "parts": ("locks", "records", "unique_names"),
+}
 
 
 def suite(capabilities: Collection[Capability] = frozenset(Capability)) -> dict[str, Test]:
-    """Every test that a store with these capabilities must pass, by name."""
+    """Every test by name; those that need other capabilities are skipped with a reason."""
     found: dict[str, Test] = {}
-    for subject in SUBJECTS:
-        for name, test in vars(import_module(f"{__name__}.{subject}")).items():
-            if name.startswith("test_") and needed(test) <= frozenset(capabilities):
+    for folder, subjects in SUBJECTS.items():
+        for subject in subjects:
+            module = import_module(f"{__name__}.{folder}.{subject}")
+            for name, test in vars(module).items():
+                if not name.startswith("test_"):
+                    continue
                 if name in found:
                     raise RuntimeError(f"two tests of the suite are called {name}")
-                found[name] = test
+                missing = needed(test).difference(capabilities)
+                found[name] = skipped(test, missing) if missing else test
     return found
 
 

@@ -1,13 +1,16 @@
-"""Marks a test with the promises it judges, and with what a store must be able to do for it."""
+"""Marks a test with the promises it judges, and with the abilities a store needs to take it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from tenure.stores.contract import Capability
+import pytest
+
+from tenure.core.capability import Capability
 
 T = TypeVar("T", bound=Callable[..., Any])
+Test = Callable[..., Any]
 
 
 def promise(*numbers: int) -> Callable[[T], T]:
@@ -21,7 +24,9 @@ def promise(*numbers: int) -> Callable[[T], T]:
 
 
 def needs(*capabilities: Capability) -> Callable[[T], T]:
-    """Left out of the suite of a store that cannot do this."""
+    """The test is skipped for a store that lacks one of these. A module's `NEEDS` hold for all of
+    its tests.
+    """
 
     def mark(test: T) -> T:
         test.__dict__["capabilities"] = frozenset(capabilities)
@@ -30,13 +35,26 @@ def needs(*capabilities: Capability) -> Callable[[T], T]:
     return mark
 
 
-def promised(test: Callable[..., Any]) -> tuple[int, ...]:
+def promised(test: Test) -> tuple[int, ...]:
     """The promises that a test judges."""
     numbers: tuple[int, ...] = getattr(test, "promises", ())
     return numbers
 
 
-def needed(test: Callable[..., Any]) -> frozenset[Capability]:
+def needed(test: Test) -> frozenset[Capability]:
     """What a store must be able to do to take this test."""
-    capabilities: frozenset[Capability] = getattr(test, "capabilities", frozenset())
-    return capabilities
+    own: frozenset[Capability] = getattr(test, "capabilities", frozenset())
+    return own | frozenset(getattr(test, "__globals__", {}).get("NEEDS", ()))
+
+
+def skipped(test: Test, missing: Iterable[Capability]) -> Test:
+    """In place of a test that the store cannot take: a skip whose reason names what is missing."""
+    words = " and ".join(sorted(capability.words for capability in missing))
+
+    @pytest.mark.skip(reason=f"the store does not support {words}")
+    def left_out() -> None:
+        raise AssertionError("a skipped test does not run")
+
+    left_out.__name__ = left_out.__qualname__ = test.__name__
+    left_out.__dict__["promises"] = promised(test)
+    return left_out

@@ -16,7 +16,7 @@ from typing import Any
 from tenure.core.failure import Failure
 from tenure.core.lease import ClaimedJob
 from tenure.core.outcome import Outcome
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.jobs.codec import encode
 from tenure.jobs.declared_jobs import DeclaredHandler
 from tenure.jobs.handler import Handler

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from tenure.core.outcome import Ending, Raised, Returned
 from tenure.core.rules.retry import Exponential
-from tenure.core.rules.settlement import SettledRun, Settlement, decide
+from tenure.core.rules.run_again import decide
+from tenure.core.settlement import SettledRun, Settlement
 from tenure.core.signals import Signals
 from tenure.worker.changes import Changes
 from tenure.worker.held_runs import HeldRuns

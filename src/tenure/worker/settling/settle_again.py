@@ -9,7 +9,7 @@ from typing import Any
 from tenure.core.errors import CommitUnknown, ContentRefused, StoreUnavailable
 from tenure.core.failure import Failure
 from tenure.core.job import State
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.core.signals import Signals
 from tenure.stores.contract import JobStore, Written
 from tenure.worker.settling.progress_reports import LastReports

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tenure.core.job import State
-from tenure.core.rules.settlement import SettledRun, Settlement
+from tenure.core.settlement import SettledRun, Settlement
 from tenure.core.signals import Signals
 from tenure.worker.held_runs import HeldRuns
 from tenure.worker.running.run import Run

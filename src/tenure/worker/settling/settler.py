@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 from tenure.core.errors import StoreBusy, StoreUnavailable
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.core.signals import Signals
 from tenure.stores.contract import Claim, ClaimRequest, Report, Store, Written
 from tenure.worker.changes import Changes

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tenure.core.job import State
 from tenure.core.lease import Lease
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 from tenure.stores.contract import JobStore
 
 

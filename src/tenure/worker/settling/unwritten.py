@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tenure.core.lease import Lease
-from tenure.core.rules.settlement import Settlement
+from tenure.core.settlement import Settlement
 
 FIRST_PAUSE = 0.005
 # Each may cost a wait for a lock: a short batch keeps the others' turns from being late.

@@ -1,51 +1,52 @@
-"""What a worker has learnt of the due index: its lanes, and how far it has got in each.
+"""What a worker remembers of the due index: its lanes, and how far it has got in each.
 
-The floor of a lane is the position of the last claim: the next one starts behind it and does not
-walk again over entries that are dead or not for us. A sweep from the head finds what a floor
-passes over; it may take a twentieth of the time, so that a bloated index cannot eat the worker.
+The floor of a lane is the position of the last claim. The next claim starts behind it, and does
+not walk again over entries that are dead or meant for others. A sweep from the head finds what a
+floor passes over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 
 from tenure.core.job import NewJob
 from tenure.core.rules.shares import Lane, Tally
-from tenure.stores.sql.claim.parked_jobs import Parking
-from tenure.stores.sql.claim.sweep_timer import Lookout
+from tenure.stores.sql.claim.parked_jobs import ParkedJobs
+from tenure.stores.sql.claim.sweep_timer import SweepTimer
 from tenure.stores.sql.statement import Rows
 
 Floor = tuple[int, int]
+"""run_at and id of the last job that was claimed."""
 HEAD: Floor = (-1, -1)
-Place = tuple[int, str]
-BEFORE_ALL: Place = (-(2**40), "")
+LanePosition = tuple[int, str]
+"""Priority and tenant: where a look at the lanes of a queue starts."""
+BEFORE_ALL: LanePosition = (-(2**40), "")
 DRAINED_KEPT = 16
-MEMORIES_KEPT = 32
 
 
-class Memory:
-    """One worker's knowledge. Wrong or missing knowledge costs time, never a job.
+class LaneCache:
+    """One worker's lanes. Wrong or missing knowledge costs time, never a job.
 
-    `live` lanes gave all that was asked of them; `drained` ones did not, and are asked only for
-    what the others leave over. `stopped` is where a look came to its bound, by queue.
+    `live` lanes gave all that was asked of them. `drained` ones did not, and are asked only for
+    the slots that the others leave free. `stopped` is where a look at a queue reached its bound.
 
-    Other threads add to it while a claim reads it: whoever goes through it goes through a copy,
-    which a single step of the interpreter makes.
+    Other threads add lanes while a claim reads them. So every loop runs over a copy, which the
+    interpreter makes in one step.
     """
 
     def __init__(self) -> None:
         self.live: dict[Lane, Floor] = {}
         self.drained: dict[Lane, Floor] = {}
-        self.stopped: dict[str, Place] = {}
+        self.stopped: dict[str, LanePosition] = {}
         self.paused: frozenset[str] = frozenset()
         self.tally = Tally()
         self.glances = 0
-        self.lookout = Lookout()
-        self.parking = Parking()
+        self.timer = SweepTimer()
+        self.parked = ParkedJobs()
 
     @property
     def known(self) -> list[Lane]:
-        """All lanes that have a floor here."""
+        """All lanes that have a floor."""
         return [*self.live, *self.drained]
 
     def live_in(self, queues: Container[str]) -> list[Lane]:
@@ -57,44 +58,44 @@ class Memory:
         return [lane for lane in list(self.drained) if lane.queue in queues]
 
     def learn(self, jobs: Iterable[NewJob]) -> None:
-        """Jobs were added in this process: their lanes are worth a look without a sweep."""
+        """Jobs were added in this process: their lanes are live without a sweep."""
         for job in jobs:
             lane = Lane(job.queue, job.priority, job.tenant)
-            if job.run_at is not None:
+            if job.run_at is not None:  # it may be due before the floor
                 self.live[lane] = HEAD
             elif lane not in self.live:
                 self.live[lane] = self.drained.get(lane, HEAD)
 
     def revive(self, lanes: Iterable[Lane]) -> None:
-        """These got a job that may stand before their floors."""
+        """These lanes got a job that may stand before their floors."""
         self.live.update(dict.fromkeys(lanes, HEAD))
 
     def forget(self) -> None:
-        """Jobs were moved about: look from the head next time."""
+        """Jobs were moved: look from the head next time."""
         self.live, self.drained = {}, {}
-        self.lookout.forget()
+        self.timer.forget()
 
     def look_anew(self) -> None:
-        """What is live now is to be seen again; a few lanes keep their floors if it is not."""
+        """Before a sweep, which sees live lanes again. A few others keep their floors."""
         before = self.drained | self.live
         self.live = {}
         self.drained = dict(list(before.items())[-DRAINED_KEPT:])
 
-    def saw_more(self, found: Rows) -> list[Lane]:
-        """Lanes in their order; the answer are those that have something due."""
-        lanes = [(Lane(*row[:3]), row[3]) for row in found]
-        due = [lane for lane, is_due in lanes if is_due]
-        self.live.update(dict.fromkeys(due, HEAD))
-        for lane, is_due in lanes:
-            if not is_due:
+    def saw(self, found: Rows) -> list[Lane]:
+        """Lanes that a look has shown; answers those that have something due."""
+        lanes = [(Lane(queue, priority, tenant), due) for queue, priority, tenant, due in found]
+        live = [lane for lane, due in lanes if due]
+        self.live.update(dict.fromkeys(live, HEAD))
+        for lane, due in lanes:
+            if not due:
                 self.took(lane, None, full=False)
-        return due
+        return live
 
-    def resumed(self, places: Mapping[str, Place]) -> dict[str, Place]:
-        """Where to look after the head; a place is good for one time."""
+    def resumed(self, positions: Mapping[str, LanePosition]) -> dict[str, LanePosition]:
+        """Where to look after the head: where the look before stopped, once."""
         return {
-            queue: max(place, self.stopped.pop(queue, BEFORE_ALL))
-            for queue, place in places.items()
+            queue: max(position, self.stopped.pop(queue, BEFORE_ALL))
+            for queue, position in positions.items()
         }
 
     def floor(self, lane: Lane) -> Floor:
@@ -102,7 +103,7 @@ class Memory:
         return self.live.get(lane) or self.drained.get(lane) or HEAD
 
     def took(self, lane: Lane, last: Floor | None, *, full: bool) -> None:
-        """Where the claim ended, and whether there may be more."""
+        """A claim ended at `last`; `full` if the lane gave all that was asked."""
         floor = max(last or HEAD, self.floor(lane))
         self.live.pop(lane, None)
         self.drained.pop(lane, None)
@@ -112,40 +113,3 @@ class Memory:
             self.live[lane] = floor
         elif len(self.drained) < DRAINED_KEPT:
             self.drained[lane] = floor
-
-
-class Memories:
-    """One memory per worker and the kinds it knows; the oldest go when there are many."""
-
-    def __init__(self) -> None:
-        self._found: dict[tuple[str, frozenset[str]], Memory] = {}
-
-    def of(self, owner: str, kinds: Iterable[str]) -> Memory:
-        """What this worker has learnt so far."""
-        name = (owner, frozenset(kinds))
-        found = self._found.get(name)
-        if found is None:
-            while len(self._found) >= MEMORIES_KEPT:
-                self._found.pop(next(iter(self._found)), None)
-            found = self._found[name] = Memory()
-        return found
-
-    def learn(self, jobs: Sequence[NewJob]) -> None:
-        """Jobs were added in this process."""
-        for memory in list(self._found.values()):
-            memory.learn(jobs)
-
-    def revive(self, lanes: Sequence[Lane]) -> None:
-        """Jobs that were held may run now."""
-        for memory in list(self._found.values()):
-            memory.revive(lanes)
-
-    def ended(self, job_ids: frozenset[str]) -> None:
-        """Jobs have ended here."""
-        for memory in list(self._found.values()):
-            memory.parking.ended(job_ids)
-
-    def forget(self) -> None:
-        """Jobs or queues were changed by hand: claims look anew."""
-        for memory in list(self._found.values()):
-            memory.forget()

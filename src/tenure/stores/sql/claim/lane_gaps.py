@@ -1,7 +1,7 @@
-"""Where lanes may have come that a worker does not know: between those it does.
+"""The gaps between a worker's known lanes, where new lanes may have appeared.
 
-Each gap is an equal prefix and scalar bounds of the due index, so that looking into it reads a few
-pages, whatever lies in the lanes around it.
+Each gap is an equal prefix with scalar bounds in the due index, so that a look into it reads a few
+pages, however long the lanes around it are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ AT_ONCE = 16
 BEFORE_ALL_TENANTS = ""
 BEHIND_ALL_TENANTS = "\U0010ffff"
 BEHIND = "\x01"
-"""No name has a control character: nothing lies between a tenant and this behind it."""
+"""The smallest suffix. Names have no control characters, so nothing sorts in between."""
 LEVEL_MOST = 2**31 - 1
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ Level = tuple[str, int, int]
 
 
 def gaps(known: Iterable[Lane], turn: int) -> tuple[list[Between], list[Level]]:
-    """Gaps between tenants of a priority, and between priorities; some at a time, in turn."""
+    """Gaps between tenants of a priority and between priorities. `turn` picks some of many."""
     between: list[Between] = []
     levels: list[Level] = []
     ordered = sorted(known)

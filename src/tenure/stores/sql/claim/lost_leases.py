@@ -1,6 +1,7 @@
-"""Leases that ran out: back to their queues in bulk, whatever is free; or buried, or cancelled.
+"""Leases that ran out: their jobs return to the queues, are buried, or are cancelled.
 
-Released jobs are as old as they were, so they compete by age like any other.
+Returned jobs keep their `run_at`, so they compete by age like any other. Which of the three happens
+is decided by `core/rules/crash_recovery.py`.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from dataclasses import dataclass, field
 from tenure.core.job import State
 from tenure.core.lease import Lease
 from tenure.core.rules.crash_recovery import Fate, Recovery, recover
-from tenure.core.rules.settlement import WORKER_CRASHED, Settlement, crash_failure
 from tenure.core.rules.shares import Lane
+from tenure.core.settlement import WORKER_CRASHED, Settlement, crash_failure
 from tenure.core.timing.clock import seconds_to_micros
-from tenure.stores.sql import rows
 from tenure.stores.sql.statement import WAITED, Batch, Plan, Row, Statement
-from tenure.stores.sql.write.settle import PATIENCE_SECONDS, settle_now
+from tenure.stores.sql.write.history import HistoryLine, write_history
+from tenure.stores.sql.write.settle import PATIENCE_SECONDS, settle
 
 AT_ONCE = 1_000
 RELEASE_COLUMNS = ("id", "refund", "counted", "crash", "standing")
@@ -23,8 +24,8 @@ Ended = list[tuple[str, State, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
-    """A job whose holder went silent, and what becomes of it."""
+class LostLease:
+    """A job whose holder stopped renewing, and what becomes of it."""
 
     id: int
     fence: int
@@ -34,7 +35,7 @@ class Lost:
     recovery: Recovery
 
     @classmethod
-    def of(cls, row: Row) -> Lost:
+    def of(cls, row: Row) -> LostLease:
         """From a row of `overdue_leases`."""
         number, fence, holder, attempt, most, cancel, refunds, standing, *lane = row
         recovery = recover(
@@ -48,7 +49,7 @@ class Lost:
 
     @property
     def message(self) -> str:
-        """For the history: what is known, and whether it counts."""
+        """For the history: what is known, and whether the attempt counts."""
         if not self.recovery.began:
             return f"{self.holder} went silent before it began this job; the attempt is not counted"
         counts = "counted" if self.recovery.charged else "not counted"
@@ -57,21 +58,23 @@ class Lost:
 
 @dataclass(slots=True)
 class Recovered:
-    """What a look for lost leases did; `found` says whether there was anything."""
+    """What a look for lost leases did."""
 
     ended: Ended = field(default_factory=list)
-    released: list[Lost] = field(default_factory=list)
+    released: list[LostLease] = field(default_factory=list)
 
     @property
     def found(self) -> bool:
-        """Whether there may be more."""
+        """Whether there was anything, so that there may be more."""
         return bool(self.ended or self.released)
 
 
 def recover_lost(back: float, *, calm: bool = False) -> Plan[Recovered]:
-    """Those that ran out in the last `back` seconds. `calm`: those that others wait for stay."""
+    """Leases that ran out in the last `back` seconds. `calm` leaves jobs alone that others wait
+    for.
+    """
     values = {"back": seconds_to_micros(back), "limit": AT_ONCE, WAITED: 0}
-    found = [Lost.of(row) for row in (yield Statement("overdue_leases", values))]
+    found = [LostLease.of(row) for row in (yield Statement("overdue_leases", values))]
     done = Recovered(released=[lost for lost in found if lost.recovery.fate is Fate.AGAIN])
     if over := [_burial(lost) for lost in found if lost.recovery.fate is not Fate.AGAIN]:
         yield from _bury(over, done.ended, calm=calm)
@@ -81,33 +84,36 @@ def recover_lost(back: float, *, calm: bool = False) -> Plan[Recovered]:
 
 
 def _bury(over: list[Settlement], ended: Ended, *, calm: bool) -> Plan[None]:
-    """The end of what has nothing left to try; what a lock is in the way of waits for a sweep."""
-    if calm:  # those that nobody waits for, in one step
+    """End jobs that have no attempt left. What a lock is in the way of waits for the next sweep."""
+    if calm:  # only those that nobody waits for: they need no other lock
         tied = yield Statement("chained_jobs", {"ids": [int(end.lease.job_id) for end in over]})
-        left_alone = {str(row[0]) for row in tied}
+        left_alone = {str(number) for number, *_ in tied}
         over = [end for end in over if end.lease.job_id not in left_alone]
-    buried = (yield from settle_now(over, PATIENCE_SECONDS)).ids if over else ()
+    buried = (yield from settle(over, PATIENCE_SECONDS)).ids if over else ()
     ended += [(e.lease.job_id, e.state, e.reason or "") for e in over if e.lease.job_id in buried]
 
 
-def _release(lost: list[Lost]) -> Plan[None]:
-    told = [
-        (one.id, one.fence, 0, "crashed", None, crash_failure(one.message).to_json())
-        for one in lost
-    ]
-    yield Statement("add_history", batch=Batch(rows.HISTORY_COLUMNS, told))
-    lines = sorted(_line(one) for one in lost)
+def _release(lost: list[LostLease]) -> Plan[None]:
+    yield from write_history(
+        [
+            HistoryLine(one.id, one.fence, 0, "crashed", None, crash_failure(one.message).to_json())
+            for one in lost
+        ]
+    )
+    lines = sorted(_release_row(one) for one in lost)
     yield Statement("release_lost", batch=Batch(RELEASE_COLUMNS, lines))
 
 
-def _line(one: Lost) -> Row:
-    """What had begun and is spared counts as a refund, so that this ends some day."""
+def _release_row(one: LostLease) -> Row:
+    """The values of RELEASE_COLUMNS. A job that had begun and is spared counts a refund, and
+    refunds are bounded: so a job cannot crash worker after worker for ever.
+    """
     spared = not one.recovery.charged
     began = one.recovery.began
     return one.id, int(spared), int(spared and began), int(began), int(one.recovery.standing)
 
 
-def _burial(lost: Lost) -> Settlement:
+def _burial(lost: LostLease) -> Settlement:
     canceled = lost.recovery.fate is Fate.CANCEL
     return Settlement(
         lease=Lease(str(lost.id), lost.fence, lost.holder),

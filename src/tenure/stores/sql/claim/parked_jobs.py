@@ -1,4 +1,4 @@
-"""At which gates a worker knows jobs to wait, and when it is worth looking there again."""
+"""The limits at which a worker knows parked jobs, and when to look there again."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ CLOSED_SECONDS = 0.05
 MOST_KNOWN = 50_000
 NEVER = float("inf")
 Pair = tuple[str, str]
-Place = tuple[int, str]
+LanePosition = tuple[int, str]
 
 
 class Locked(Protocol):
-    """What is to be known of a gate after it was looked at."""
+    """What there is to know of a gate after a claim has looked at it."""
 
     limit: Limit
 
@@ -32,11 +32,12 @@ class Locked(Protocol):
         ...
 
 
-class Parking:
-    """One worker's knowledge; wrong or missing it costs a look or a second, never a job.
+class ParkedJobs:
+    """For one worker. Wrong or missing knowledge costs a look or a second, never a job.
 
-    A gate that is closed is looked at again when a job that passed it has ended here, when its
-    tokens are due, or when a sweep comes by; a kind's own also after a moment, whoever made room.
+    A closed gate is looked at again when a job that passed it has ended in this process, when its
+    tokens are due, and at the next sweep. The gate of a kind also after a moment, because a job of
+    another process may have made room.
     """
 
     def __init__(self) -> None:
@@ -44,33 +45,35 @@ class Parking:
         self._timed: set[str] = set()
         self._running: dict[str, str] = {}
         self._after: dict[str, str] = {}
-        self.stopped: dict[Pair, Place] = {}
+        self.stopped: dict[Pair, LanePosition] = {}
 
     def __bool__(self) -> bool:
         return bool(self._look_at)
 
     def has(self, name: str) -> bool:
-        """Whether somebody is known to wait there."""
+        """Whether jobs are known to wait at this gate."""
         return name in self._look_at
 
     def add(self, name: str) -> None:
-        """Somebody waits there: worth a look."""
+        """A job waits at this gate: look there at the next claim."""
         self._look_at[name] = 0.0
 
     def worth_a_look(self, now: float, limits: Limits) -> set[str]:
-        """Gates to look at in this claim; who waits where no limit is left is found by a sweep."""
+        """Gates to look at in this claim. A sweep finds jobs at gates without a limit."""
         due = [
             name
-            for name, at in self._look_at.copy().items()  # other threads tell of ends meanwhile
+            for name, at in self._look_at.copy().items()  # a copy: other threads add to it
             if at <= now and (limits.at(name) or limits.at(kind_of(name)))
         ]
         keys = [name for name in due if SEPARATOR in name][:KEYS_AT_ONCE]
         return {name for name in due if SEPARATOR not in name} | set(keys)
 
     def looked(self, names: Iterable[str], gates: Mapping[str, Locked], now: float) -> None:
-        """When to look again where somebody still waits: when tokens are there, else when told."""
+        """Plan the next look at gates where jobs still wait: when tokens are due, or when told."""
         for name in names:
-            if self._look_at.pop(name, None) is not None:  # behind all others from here on
+            if (
+                self._look_at.pop(name, None) is not None
+            ):  # removed and put in again: it goes to the end of the line
                 self._look_at[name] = self._next_look(name, gates, now)
 
     def _next_look(self, name: str, gates: Mapping[str, Locked], now: float) -> float:
@@ -85,7 +88,7 @@ class Parking:
         return now + CLOSED_SECONDS if kind_of(name) in gates else NEVER
 
     def look_in(self, now: float) -> float | None:
-        """Seconds until there are tokens; None where nothing but an end gives room."""
+        """Seconds until there are tokens; None if only the end of a job makes room."""
         if not self._timed:
             return None
         looks = self._look_at.copy()
@@ -93,30 +96,30 @@ class Parking:
         return max(0.001, min(moments) - now) if moments else None
 
     def emptied(self, names: Iterable[str]) -> None:
-        """Nobody waits there any more."""
+        """No job waits at these gates any more."""
         for name in names:
             self._look_at.pop(name, None)
             self._timed.discard(name)
 
     def began(self, names: Mapping[str, str]) -> None:
-        """Jobs, each by the gate that it passed: their end is worth a look there."""
-        if len(self._running) > MOST_KNOWN:  # whose leases were lost never end here
+        """Jobs that started, each with the gate it passed: look there when it ends."""
+        if len(self._running) > MOST_KNOWN:  # jobs with a lost lease never end here
             self._running.clear()
         self._running.update(names)
 
     def ended(self, job_ids: Iterable[str]) -> None:
-        """Where these ran there may be room."""
+        """These jobs have ended: there may be room at their gates."""
         for job_id in job_ids if self._running else ():
             name = self._running.pop(job_id, None)
             if name is not None and name in self._look_at:
                 self._look_at[name] = 0.0
 
     def spans(self, kinds: Iterable[str]) -> list[tuple[str, str]]:
-        """Where a sweep looks for who waits: all gates of a kind, or from where it stopped."""
+        """Where a sweep looks for parked jobs: all gates of a kind, or from where it stopped."""
         return [(self._after.pop(kind, kind), behind(kind)) for kind in sorted(kinds)]
 
     def found(self, names: list[str]) -> None:
-        """Where there are more gates than a look shows, the next sweep goes on behind the last."""
+        """Gates that a sweep has shown. If there are more, the next sweep continues behind them."""
         last: dict[str, str] = {}
         counts: dict[str, int] = {}
         for name in names:
@@ -126,6 +129,6 @@ class Parking:
             if count >= GATES_AT_ONCE:
                 self._after[kind] = last[kind] + BEHIND_NAME
 
-    def resume(self, pair: Pair, place: Place) -> Place:
-        """Where to look for lanes behind the first ones; a place is good for one time."""
+    def resume(self, pair: Pair, place: LanePosition) -> LanePosition:
+        """Where to look for lanes behind the first ones: where the last look stopped, once."""
         return max(place, self.stopped.pop(pair, place))

@@ -1,6 +1,6 @@
-"""When the caller's own transaction has committed: the hooks of SQLAlchemy and Django.
+"""Wakes workers after a foreign transaction has committed, by hooks of SQLAlchemy and Django.
 
-A raw connection has none: its jobs wait for the next poll, or are told of inside the transaction.
+A raw connection has no hook: its jobs wait for the next poll, or the transaction itself notifies.
 """
 
 from __future__ import annotations
@@ -10,44 +10,44 @@ from collections.abc import Callable
 from typing import Any
 
 from tenure.stores.sql.foreign.transaction import committed_at_once, library
-from tenure.wakeups.due_jobs import Due, Wakes
+from tenure.wakeups.due_jobs import Due, Wakeups
 
 WAITING = "tenure_due"
 _installing = threading.Lock()
 
 
-def when_committed(tx: Any, wakes: Wakes, due: Due) -> None:
-    """Tell `wakes` of `due` after the commit and never after a rollback, where we can know it."""
+def when_committed(tx: Any, wakeups: Wakeups, due: Due) -> None:
+    """Wake workers after the commit, never after a rollback, if the library has a hook."""
     match library(tx):
         case "django" if hasattr(tx, "on_commit"):
             if tx.in_atomic_block or tx.get_autocommit():
-                tx.on_commit(lambda: wakes.tell(due), robust=True)
+                tx.on_commit(lambda: wakeups.tell(due), robust=True)
         case "sqlalchemy":
-            _on_sqlalchemy(_sync_connection(tx), wakes, due)
+            _on_sqlalchemy(_sync_connection(tx), wakeups, due)
         case _:
             if committed_at_once(tx):
-                wakes.tell(due)
+                wakeups.tell(due)
 
 
 def _sync_connection(tx: Any) -> Any:
-    """The plain connection in a session, or in an async connection or session."""
+    """The blocking connection inside a session, or inside an async connection or session."""
     plain = getattr(tx, "sync_session", None) or getattr(tx, "sync_connection", None) or tx
     return plain if hasattr(plain, "exec_driver_sql") else plain.connection()
 
 
-def _on_sqlalchemy(connection: Any, wakes: Wakes, due: Due) -> None:
+def _on_sqlalchemy(connection: Any, wakeups: Wakeups, due: Due) -> None:
     pooled = connection.connection
     if committed_at_once(pooled.dbapi_connection):
-        wakes.tell(due)
+        wakeups.tell(due)
         return
     _install(connection.dialect)
     waiting = pooled.info.setdefault(WAITING, {})
-    waiting[wakes] = waiting.get(wakes, Due()).with_more(due)
+    waiting[wakeups] = waiting.get(wakeups, Due()).with_more(due)
 
 
 def _install(dialect: Any) -> None:
-    """Around the dialect's own commit: SQLAlchemy's event of that name comes before it, and a
-    worker that looks too early finds nothing.
+    """Wrap the dialect's own commit. SQLAlchemy's event of that name comes before the commit, when
+    a worker would look too early and find nothing.
     """
     with _installing:
         if not getattr(dialect.do_commit, WAITING, False):
@@ -65,12 +65,12 @@ def _then(end: Callable[[Any], None], after: Callable[[Any], object]) -> Callabl
 
 
 def _tell(dbapi_connection: Any) -> None:
-    for wakes, due in _waiting(dbapi_connection).items():
-        wakes.tell(due)
+    for wakeups, due in _waiting(dbapi_connection).items():
+        wakeups.tell(due)
 
 
-def _waiting(dbapi_connection: Any) -> dict[Wakes, Due]:
-    """Taken away: what was rolled back is told to nobody."""
+def _waiting(dbapi_connection: Any) -> dict[Wakeups, Due]:
+    """What is waiting on this connection, taken off it: after a rollback nobody is woken."""
     info = getattr(dbapi_connection, "info", None)
-    found: dict[Wakes, Due] = info.pop(WAITING, {}) if isinstance(info, dict) else {}
+    found: dict[Wakeups, Due] = info.pop(WAITING, {}) if isinstance(info, dict) else {}
     return found

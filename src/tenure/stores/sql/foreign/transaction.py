@@ -1,28 +1,19 @@
-"""Runs a plan in the transaction it is given: ours, or one on the caller's own connection.
+"""Runs a plan in the transaction it is given: one of ours, or a foreign one.
 
-`adopt` finds the driver's connection inside what the caller holds (a SQLAlchemy session, Django's
-connection, a plain driver connection) and a small executor for it. Commit stays the caller's.
+`adopt` finds the driver's connection inside what the user passed (a SQLAlchemy session, Django's
+connection, a plain driver connection) and an executor for it. The commit stays the user's.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from tenure.core.errors import NeedsImmediate, OptionError
-from tenure.stores.sql.database import Database, Transaction
-from tenure.stores.sql.queries import to_numbered, to_pyformat
-from tenure.stores.sql.statement import (
-    AsyncExecutor,
-    Executor,
-    Plan,
-    Rows,
-    Statement,
-    drive,
-    drive_async,
-)
+from tenure.stores.sql.database import Database
+from tenure.stores.sql.statement import Executor, Plan, drive
+from tenure.stores.sql.transaction import Transaction
 
 T = TypeVar("T")
 DRIVERS = {"sqlite": ("sqlite3",), "postgres": ("psycopg", "psycopg2"), "mysql": ("pymysql",)}
@@ -30,17 +21,11 @@ SQLITE_BUSY_SNAPSHOT = 517
 
 
 def run_in(database: Database, tx: Any, plan: Callable[[], Plan[T]]) -> T:
-    """In `tx` where one is given, else in a transaction of its own."""
+    """In `tx` if one is given, else in a transaction of its own."""
     if tx is None:
         return database.run(plan)
     with adopt(database, tx) as executor:
         return drive(plan(), executor)
-
-
-async def run_in_async(database: Database, tx: Any, plan: Callable[[], Plan[T]]) -> T:
-    """In the caller's async (or plain) connection."""
-    async with adopt_async(database, tx) as executor:
-        return await drive_async(plan(), executor)
 
 
 def is_async(tx: Any) -> bool:
@@ -65,9 +50,9 @@ def adopt(database: Database, tx: Any) -> Iterator[Executor]:
     connection = _driver_connection(tx)
     _check_driver(database, connection)
     if database.before_adopting is not None:
-        database.before_adopting(connection, _inside_transaction(connection))
+        database.before_adopting(connection, inside_transaction(connection))
     executor = Transaction(database, connection)
-    alone = _outside_transaction(connection)
+    alone = outside_transaction(connection)
     if alone:
         database.dialect.begin(connection)
     try:
@@ -85,7 +70,7 @@ def adopt(database: Database, tx: Any) -> Iterator[Executor]:
 
 
 def _own(database: Database, tx: Transaction) -> Transaction:
-    """A transaction of ours, while it is open."""
+    """One of our own transactions, which must be open and on the same database."""
     if tx.database is not database:
         raise OptionError("tx belongs to another database than these jobs")
     tx.connection  # noqa: B018 - raises where it has ended
@@ -113,7 +98,7 @@ def _from_sqlalchemy(tx: Any) -> Any:
 
 
 def _check_driver(database: Database, connection: Any) -> None:
-    """A connection to another database would put the job where no worker looks."""
+    """Refuse a connection to another database: no worker would find the job there."""
     kind = f"{type(connection).__module__}.{type(connection).__name__}"
     names = {kind.__module__.partition(".")[0] for kind in type(connection).__mro__}
     if names.isdisjoint(DRIVERS[database.dialect.name]):
@@ -125,8 +110,8 @@ def _check_driver(database: Database, connection: Any) -> None:
         raise OptionError(f"tx is a {kind}: pass the connection itself")
 
 
-def _outside_transaction(connection: Any) -> bool:
-    """In autocommit mode our statements still belong together."""
+def outside_transaction(connection: Any) -> bool:
+    """Whether it is in autocommit mode with nothing open: then our statements need a BEGIN."""
     match library(connection):
         case "sqlite3":
             return connection.isolation_level is None and not connection.in_transaction
@@ -138,8 +123,8 @@ def _outside_transaction(connection: Any) -> bool:
             return False
 
 
-def _inside_transaction(connection: Any) -> bool:
-    """Whether statements of the caller's are open on it, or a snapshot."""
+def inside_transaction(connection: Any) -> bool:
+    """Whether the user has a transaction or a snapshot open on it."""
     match library(connection):
         case "asyncpg":
             return bool(connection.is_in_transaction())
@@ -156,137 +141,7 @@ def _inside_transaction(connection: Any) -> bool:
 
 
 def committed_at_once(connection: Any) -> bool:
-    """Whether what was run on it just now was a transaction of its own, and is over."""
+    """Whether what was just run on it has committed by itself."""
     if library(connection) == "asyncpg":
         return not connection.is_in_transaction()
-    return _outside_transaction(connection)
-
-
-@asynccontextmanager
-async def adopt_async(database: Database, tx: Any) -> AsyncIterator[AsyncExecutor]:
-    """An executor on an async connection; a plain one is used as it is."""
-    if database.before_adopting is not None and is_async(tx):
-        _check_async(database)
-        await asyncio.to_thread(database.before_adopting, tx, _inside_transaction(tx))
-    match library(tx):
-        case "asyncpg":
-            async with _asyncpg_transaction(tx):
-                yield AsyncpgExecutor(database, tx)
-        case "psycopg" if is_async(tx):
-            async with _psycopg_transaction(tx):
-                yield PsycopgAsyncExecutor(database, tx)
-        case "sqlalchemy" if is_async(tx):
-            connection = await tx.connection() if hasattr(tx, "flush") else tx
-            yield SqlalchemyAsyncExecutor(database, connection)
-        case _:
-            with adopt(database, tx) as executor:
-                yield PlainExecutor(executor)
-
-
-@asynccontextmanager
-async def _asyncpg_transaction(connection: Any) -> AsyncIterator[None]:
-    if connection.is_in_transaction():
-        yield
-        return
-    async with connection.transaction():
-        yield
-
-
-@asynccontextmanager
-async def _psycopg_transaction(connection: Any) -> AsyncIterator[None]:
-    if not _outside_transaction(connection):
-        yield
-        return
-    async with connection.transaction():
-        yield
-
-
-class AsyncpgExecutor:
-    """asyncpg: numbered parameters, arrays as lists."""
-
-    def __init__(self, database: Database, connection: Any) -> None:
-        _check_async(database)
-        self._database, self._connection = database, connection
-
-    async def run(self, statement: Statement) -> Rows:
-        """One statement."""
-        sql, values = compiled(self._database, statement)
-        text, names = to_numbered(sql)
-        found = await self._connection.fetch(text, *(values[name] for name in names))
-        return [tuple(row) for row in found]
-
-    async def execute(self, sql: str) -> None:
-        """Words without values."""
-        await self._connection.execute(sql)
-
-
-class PsycopgAsyncExecutor:
-    """psycopg's AsyncConnection."""
-
-    def __init__(self, database: Database, connection: Any) -> None:
-        _check_async(database)
-        self._database, self._connection = database, connection
-
-    async def run(self, statement: Statement) -> Rows:
-        """One statement."""
-        from psycopg.rows import tuple_row
-
-        sql, values = compiled(self._database, statement)
-        async with self._connection.cursor(row_factory=tuple_row) as cursor:
-            await cursor.execute(to_pyformat(sql), values)
-            return await cursor.fetchall() if cursor.description else []
-
-    async def execute(self, sql: str) -> None:
-        """Words without values."""
-        await self._connection.execute(sql)
-
-
-class SqlalchemyAsyncExecutor:
-    """SQLAlchemy's AsyncConnection or AsyncSession, over asyncpg or psycopg."""
-
-    def __init__(self, database: Database, connection: Any) -> None:
-        _check_async(database)
-        self._database, self._connection = database, connection
-
-    async def run(self, statement: Statement) -> Rows:
-        """One statement, in the parameter style of the driver below."""
-        sql, values = compiled(self._database, statement)
-        if self._connection.dialect.paramstyle == "numeric_dollar":
-            text, names = to_numbered(sql)
-            result = await self._connection.exec_driver_sql(
-                text, tuple(values[name] for name in names)
-            )
-        else:
-            result = await self._connection.exec_driver_sql(to_pyformat(sql), values)
-        return [tuple(row) for row in result] if result.returns_rows else []
-
-    async def execute(self, sql: str) -> None:
-        """Words without values."""
-        await self._connection.exec_driver_sql(sql)
-
-
-class PlainExecutor:
-    """A blocking connection in async code: the caller's choice, so it is not moved to a thread."""
-
-    def __init__(self, executor: Executor) -> None:
-        self._executor = executor
-
-    async def run(self, statement: Statement) -> Rows:
-        """One statement."""
-        return self._executor.run(statement)
-
-    async def execute(self, sql: str) -> None:
-        """Words without values."""
-        self._executor.execute(sql)
-
-
-def compiled(database: Database, statement: Statement) -> tuple[str, dict[str, Any]]:
-    """The one step of a PostgreSQL query, and its values."""
-    stamped = database.stamp(statement)
-    query = database.queries.get(stamped.name, stamped.where)
-    return query.steps[0], dict(database.dialect.values(stamped))
-
-
-def _check_async(database: Database) -> None:
-    if database.dialect.name != "postgres":
-        raise OptionError(f"async connections are for PostgreSQL, not {database.dialect.name}")
+    return outside_transaction(connection)

@@ -1,4 +1,4 @@
-"""A filter as names of conditions and their values. The conditions' text is in the `.sql` files."""
+"""A filter as names of conditions and their values; the `.sql` files have the conditions' text."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from tenure.core.errors import OptionError
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS
 from tenure.core.timing.clock import to_micros
-from tenure.stores.sql.rows import CODES, row_id
+from tenure.stores.sql.ids import row_id
+from tenure.stores.sql.rows import CODES
 
 
 def conditions(where: JobFilter) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The names for `{where}`, in a fixed order, and what they need."""
+    """The names for `{where}`, in a fixed order, and their values."""
     names: list[str] = []
     values: dict[str, Any] = {}
     for field in fields(where):
@@ -30,7 +31,7 @@ def conditions(where: JobFilter) -> tuple[tuple[str, ...], dict[str, Any]]:
 
 
 def _name(field: str, where: JobFilter) -> str:
-    """A tenant is looked up by its index; an owner within it by the index of owners."""
+    """A tenant has an index of its own; an owner within a tenant is found by the owners' index."""
     return "named_tenant" if field == "tenant" and where.tenant and not where.owner else field
 
 
@@ -47,7 +48,7 @@ def _value(name: str, value: Any) -> Any:
 
 
 def moment(name: str, value: datetime) -> int:
-    """As stored. A time without a zone could be any of twenty-four."""
+    """A time as it is stored. A time without a zone is ambiguous and refused."""
     if value.utcoffset() is None:
         raise OptionError(f"{name} must have a time zone: write datetime.now(UTC), not {value!r}")
     return to_micros(value)

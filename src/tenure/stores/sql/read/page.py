@@ -1,4 +1,4 @@
-"""Reading a page of jobs, newest first, whatever else the table holds."""
+"""Reads a page of jobs, newest first, at a cost that does not depend on the table's size."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from tenure.core.errors import OptionError
 from tenure.core.filter import JobFilter
 from tenure.core.job import Job, State
 from tenure.core.page import Cursor, Page
-from tenure.stores.sql import rows
 from tenure.stores.sql.read.conditions import conditions
+from tenure.stores.sql.read.job_rows import job
+from tenure.stores.sql.rows import LAST_ID
 from tenure.stores.sql.statement import Rows, Statement
 
 NEAR = 5_000
@@ -19,14 +20,14 @@ Read = Callable[[Statement], Rows]
 def read_page(read: Read, where: JobFilter, limit: int, after: str | None) -> Page[Job]:
     """One row more than asked for tells whether there is a next page."""
     found = _find(read, where, limit + 1, _position(after))
-    shown = [rows.job(row) for row in found[:limit]]
+    shown = [job(row) for row in found[:limit]]
     more = Cursor((int(shown[-1].id),)).encode() if len(found) > limit else None
     return Page(shown, more)
 
 
 def _find(read: Read, where: JobFilter, limit: int, after: int) -> Rows:
-    """By id, backwards. Open jobs are mostly the newest; where the nearest ids do not fill the
-    page, their own indexes are read: else the walk would go over all that has ended.
+    """By id, backwards. Open jobs are mostly the newest. If the nearest ids do not fill the page,
+    their own indexes are read: otherwise the walk would pass over all jobs that have ended.
     """
     names, values = conditions(where)
     values.update(after=after, limit=limit)
@@ -40,9 +41,9 @@ def _find(read: Read, where: JobFilter, limit: int, after: int) -> Rows:
 
 def _position(after: str | None) -> int:
     if after is None:
-        return rows.LAST_ID
+        return LAST_ID
     match Cursor.decode(after).position:
-        case (int() as last,) if 0 < last <= rows.LAST_ID:
+        case (int() as last,) if 0 < last <= LAST_ID:
             return last
         case _:
             raise OptionError(f"{after!r} is not a cursor of this list")

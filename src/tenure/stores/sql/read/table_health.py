@@ -1,4 +1,4 @@
-"""What the database says about our tables: how large they are, and who keeps dead rows alive."""
+"""Sizes of our tables, and old snapshots that keep dead rows alive."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tenure.stores.sql.statement import Statement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSize:
-    """One table, or the whole file. What the database does not tell is None."""
+    """One table, or the whole file. None stands for what the database does not report."""
 
     name: str
     bytes: int
@@ -36,7 +36,7 @@ class TableSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """Somebody who may still look at old rows, so that they must stay."""
+    """A transaction that may still read old rows, so that they cannot be removed."""
 
     kind: str
     holder: str
@@ -59,14 +59,16 @@ def table_sizes(database: Database) -> list[TableSize]:
     """The largest first."""
     return [
         TableSize(
-            name=row[0],
-            bytes=int(row[1] or 0),
-            index_bytes=int(row[2] or 0),
-            rows=row[3],
-            dead=row[4],
-            cleaned_at=None if row[5] is None else from_micros(row[5]),
+            name=name,
+            bytes=int(size or 0),
+            index_bytes=int(index_size or 0),
+            rows=rows,
+            dead=dead,
+            cleaned_at=None if cleaned_at is None else from_micros(cleaned_at),
         )
-        for row in database.read(Statement("table_sizes"))
+        for name, size, index_size, rows, dead, cleaned_at in database.read(
+            Statement("table_sizes")
+        )
     ]
 
 
@@ -74,11 +76,11 @@ def old_snapshots(database: Database) -> list[Snapshot]:
     """The oldest first."""
     return [
         Snapshot(
-            kind=row[0],
-            holder=row[1],
-            doing=row[2] or "",
-            seconds=None if row[3] is None else float(row[3]),
-            transactions=None if row[4] is None else int(row[4]),
+            kind=kind,
+            holder=holder,
+            doing=doing or "",
+            seconds=None if seconds is None else float(seconds),
+            transactions=None if transactions is None else int(transactions),
         )
-        for row in database.read(Statement("old_snapshots"))
+        for kind, holder, doing, seconds, transactions in database.read(Statement("old_snapshots"))
     ]

@@ -1,8 +1,9 @@
-"""Single jobs of many callers, written together.
+"""Group commit: single jobs that many callers add at the same time share one statement.
 
-Nobody waits for company: who finds a writer free writes at once, and who comes while all are busy
-goes along with the next. A caller that has written its batch hands over and returns. The main
-thread writes for itself alone: only there a Ctrl-C could end a write that others wait for.
+Nobody waits for company. A caller that finds a writer free writes at once; callers that come while
+all writers are busy join the next batch. A caller that has written its batch hands over and
+returns. The main thread writes only for itself, because a Ctrl-C there could end a write that
+others wait for.
 """
 
 from __future__ import annotations
@@ -17,93 +18,97 @@ from weakref import WeakSet
 from tenure.core.errors import CommitUnknown
 from tenure.core.job import NewJob
 from tenure.stores.contract import Added
-from tenure.stores.sql.write.group_member import Answer, InCoroutine, InThread, Ticket, result
+from tenure.stores.sql.write.group_member import Answer, GroupMember, InCoroutine, InThread, result
 
 MOST = 500
 Write = Callable[[Sequence[NewJob]], Sequence[Answer]]
 
 
-class Gather:
-    """Callers of one process. `write` answers for each job and raises nothing of its own."""
+class GroupCommit:
+    """Shared by all callers of a process. `write` answers for each job and never raises."""
 
     def __init__(self, write: Write, writers: int) -> None:
         self._write = write
         self._writers = writers
         self.reset()
-        _gathers.add(self)
+        _all.add(self)
 
     def reset(self) -> None:
-        """As new: in a forked child none of the parent's callers is there."""
+        """Start anew: a forked child has none of the parent's callers."""
         self._lock = threading.Lock()
         self._free = self._writers
-        self._waiting: list[Ticket] = []
+        self._waiting: list[GroupMember] = []
         self._pool: ThreadPoolExecutor | None = None
 
     def add(self, job: NewJob) -> Added:
-        """Durable when this returns."""
+        """Add a job; it is durable when this returns."""
         if threading.current_thread() is threading.main_thread():
-            return result(self._write([job])[0])
+            return self._write_alone(job)
         if not self._begin():
             return self._follow(job)
         try:
-            return result(self._write([job])[0])
+            return self._write_alone(job)
         finally:
             self._hand_over()
 
     async def add_async(self, job: NewJob) -> Added:
-        """The same; no coroutine needs a thread of its own."""
-        ticket = InCoroutine(job)
-        if self._enter(ticket):
-            self._lead_elsewhere(ticket)
-        await ticket.rung
-        return result(ticket.answer)
+        """The same from a coroutine, which needs no thread of its own."""
+        member = InCoroutine(job)
+        if self._enter(member):
+            self._lead_elsewhere(member)
+        await member.rung
+        return result(member.answer)
+
+    def _write_alone(self, job: NewJob) -> Added:
+        [answer] = self._write([job])
+        return result(answer)
 
     def _begin(self) -> bool:
-        """Whether a writer is free, and is ours now. Then nobody waits."""
+        """Take a free writer, if there is one. Then nobody waits."""
         with self._lock:
             self._free -= (found := self._free > 0)
             return found
 
     def _follow(self, job: NewJob) -> Added:
-        """Along with others: somebody writes for us, or it becomes our turn to write for them."""
-        ticket = InThread(job)
+        """Join the next batch: somebody writes for us, or it becomes our turn to write."""
+        member = InThread(job)
         try:
-            if not self._enter(ticket):
-                ticket.wait()
-            if ticket.leads:
-                self._lead(ticket)
+            if not self._enter(member):
+                member.wait()
+            if member.leads:
+                self._lead(member)
         except BaseException:
-            self._abandon(ticket)
+            self._abandon(member)
             raise
-        return result(ticket.answer)
+        return result(member.answer)
 
-    def _enter(self, ticket: Ticket) -> bool:
-        """Whether it is this one's turn at once."""
+    def _enter(self, member: GroupMember) -> bool:
+        """Whether it is this caller's turn at once."""
         with self._lock:
             if self._free:
                 self._free -= 1
-                ticket.leads = True
+                member.leads = True
             else:
-                self._waiting.append(ticket)
-            return ticket.leads
+                self._waiting.append(member)
+            return member.leads
 
-    def _lead(self, leader: Ticket) -> None:
-        """Write what waits, tell everybody, hand over."""
+    def _lead(self, leader: GroupMember) -> None:
+        """Write for all who wait, give each its answer, hand over."""
         batch, answers = [leader], list[Answer]()
         try:
             leader.leads = False
             with self._lock:
                 batch += self._waiting[: MOST - 1]
                 del self._waiting[: MOST - 1]
-            answers += self._write([ticket.job for ticket in batch])
+            answers += self._write([member.job for member in batch])
         finally:
             _tell(batch, answers)
             self._hand_over()
 
     def _hand_over(self) -> None:
-        """The next thread that waits goes on; coroutines alone need one of ours."""
+        """Wake the next leader. Threads first: coroutines alone need a thread of ours."""
         with self._lock:
-            threads = (ticket for ticket in self._waiting if isinstance(ticket, InThread))
+            threads = (member for member in self._waiting if isinstance(member, InThread))
             leader = next(threads, None) or next(iter(self._waiting), None)
             if leader is None:
                 self._free += 1
@@ -115,35 +120,35 @@ class Gather:
         else:
             self._lead_elsewhere(leader)
 
-    def _abandon(self, ticket: Ticket) -> None:
-        """A caller was stopped: its turn, if it had it and has not used it, is the next one's."""
+    def _abandon(self, member: GroupMember) -> None:
+        """A caller was interrupted. If it was its turn to write, the next caller gets the turn."""
         with self._lock:
-            if ticket in self._waiting:
-                self._waiting.remove(ticket)
-        if ticket.leads:
+            if member in self._waiting:
+                self._waiting.remove(member)
+        if member.leads:
             self._hand_over()
 
-    def _lead_elsewhere(self, leader: Ticket) -> None:
+    def _lead_elsewhere(self, leader: GroupMember) -> None:
         with self._lock:
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(self._writers, "tenure-enqueue")
         self._pool.submit(self._lead, leader)
 
 
-def _tell(batch: Sequence[Ticket], answers: Sequence[Answer]) -> None:
-    """Each its own; where the writer was stopped nobody knows."""
+def _tell(batch: Sequence[GroupMember], answers: Sequence[Answer]) -> None:
+    """Give each its own answer. Without one the writer was stopped: nobody knows what happened."""
     stopped = "the thread that was writing this job was stopped: it may have been added"
-    for ticket, answer in zip_longest(batch, answers):
-        ticket.answer = answer or CommitUnknown(stopped)
-        ticket.ring()
+    for member, answer in zip_longest(batch, answers):
+        member.answer = answer or CommitUnknown(stopped)
+        member.ring()
 
 
-_gathers: WeakSet[Gather] = WeakSet()
+_all: WeakSet[GroupCommit] = WeakSet()
 
 
 def _reset_all() -> None:
-    for gather in list(_gathers):
-        gather.reset()
+    for group_commit in list(_all):
+        group_commit.reset()
 
 
 os.register_at_fork(after_in_child=_reset_all)

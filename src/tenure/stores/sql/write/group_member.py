@@ -1,4 +1,4 @@
-"""A caller's job on its way into the database: how the caller waits, and what it is told."""
+"""A caller in a group commit: how it waits, and the answer it gets."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tenure.stores.contract import Added
 Answer = Added | Exception
 
 
-class Ticket:
-    """`leads`: it is this caller's turn to write, also for those who wait behind it."""
+class GroupMember:
+    """`leads`: it is this caller's turn to write, for itself and for all who wait."""
 
     leads = False
     answer: Answer | None = None
@@ -22,12 +22,12 @@ class Ticket:
         self.job = job
 
     def ring(self) -> None:
-        """There is news: an answer, or the turn to write."""
+        """Wake the caller: it has an answer, or the turn to write."""
         raise NotImplementedError
 
 
-class InThread(Ticket):
-    """The caller is a thread that waits."""
+class InThread(GroupMember):
+    """The caller is a thread, which blocks on a lock: the cheapest thing to wait on."""
 
     def __init__(self, job: NewJob) -> None:
         super().__init__(job)
@@ -35,7 +35,7 @@ class InThread(Ticket):
         self._bell.acquire()
 
     def ring(self) -> None:
-        """Once for the turn, once for the answer; never twice unheard."""
+        """Once for the turn and once for the answer; never twice before the caller has woken."""
         self._bell.release()
 
     def wait(self) -> None:
@@ -43,8 +43,8 @@ class InThread(Ticket):
         self._bell.acquire()
 
 
-class InCoroutine(Ticket):
-    """The caller is a coroutine; somebody else writes for it."""
+class InCoroutine(GroupMember):
+    """The caller is a coroutine; a thread writes for it."""
 
     def __init__(self, job: NewJob) -> None:
         super().__init__(job)
@@ -52,7 +52,7 @@ class InCoroutine(Ticket):
         self.rung: asyncio.Future[None] = self._loop.create_future()
 
     def ring(self) -> None:
-        """A loop that is closed has nobody left who waits."""
+        """Nothing to do if the loop is closed: then nobody waits any more."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._set)
 

@@ -1,4 +1,4 @@
-"""Jobs that were added without knowing their handler get what it says, as soon as one is known."""
+"""Applies a handler's placement to jobs that were added before any process knew the handler."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ COLUMNS = ("id", *Placement._fields)
 
 
 def place(handlers: Mapping[str, Placement]) -> Plan[list[str]]:
-    """The queue of every job that was placed, bounded: the next call places the rest."""
+    """The queue of every job that was placed. Bounded: the next call places the rest."""
     values = {"kinds": list(handlers), "limit": AT_ONCE}
     found = yield Statement("find_unplaced", values)
     if not found:
         return []
-    lines = sorted(_line(row, handlers[row[1]]) for row in found)
+    lines = sorted(_line(number, missing, handlers[kind]) for number, kind, missing in found)
     yield Statement("place_jobs", batch=Batch(COLUMNS, lines))
-    return [handlers[row[1]].queue for row in found]
+    return [handlers[kind].queue for _, kind, _ in found]
 
 
-def _line(row: Row, handler: Placement) -> Row:
-    """None where the caller has spoken."""
-    said = dict(zip(Placement._fields, handler, strict=True))
-    missing = open_fields(row[2])
-    return (row[0], *(said[name] if name in missing else None for name in Placement._fields))
+def _line(number: int, unplaced: int, handler: Placement) -> Row:
+    """None in a column that the caller of enqueue has decided."""
+    missing = open_fields(unplaced)
+    said = handler._asdict()
+    return (number, *(said[name] if name in missing else None for name in Placement._fields))

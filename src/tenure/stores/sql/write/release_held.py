@@ -1,91 +1,91 @@
-"""Jobs that waited for one that has ended: set free, or called off because it did not succeed.
+"""Jobs that waited for one that has ended: released, or cancelled because it did not succeed.
 
-Each is decided on under its own lock: of several that end at once, the last one sets it free.
+Each is decided under its own lock: of several that end at once, the last one releases it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tenure.core.failure import Failure
 from tenure.core.job import State
 from tenure.core.rules.order import went_well
 from tenure.core.rules.shares import Lane
 from tenure.stores.sql import rows
-from tenure.stores.sql.statement import Batch, Plan, Row, Statement
+from tenure.stores.sql.statement import Plan, Rows, Statement
+from tenure.stores.sql.write.history import HistoryLine, write_history
 
 Doomed = dict[int, tuple[int, State]]
-"""Jobs to be called off, each with the one that did not succeed and how that ended."""
+"""Jobs to cancel, each with the one that did not succeed and how that one ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dependent:
-    """A job that waits for one that has ended."""
+class Dependent(NamedTuple):
+    """A row of `find_dependents`: a job that waits for one that has ended."""
 
     id: int
     waits_for: int
-    runs_anyway: bool
-    state: State
-
-    @classmethod
-    def of(cls, row: Row) -> Dependent:
-        """From a row of `find_dependents`."""
-        return cls(row[0], row[1], bool(row[2]), rows.STATES[row[3]])
+    runs_anyway: int
+    state: int
 
 
 def release(ended: Collection[int]) -> Plan[tuple[list[Lane], Doomed]]:
-    """Who waits for nobody any more is free; whom a failure concerns is to be called off."""
+    """Release those that wait for nobody any more; answer whom a failure cancels."""
     if not ended:
         return [], {}
     found = yield Statement("find_dependents", {"ids": sorted(ended)})
-    waiting = [Dependent.of(row) for row in found]
+    waiting = [Dependent(*row) for row in found]
     if not waiting:
         return [], {}
     ids = sorted({one.id for one in waiting})
+    # The lock first: two jobs that end at once must not each count on the other to release.
     yield Statement("lock_dependents", {"ids": ids})
     yield Statement("drop_awaited", {"ids": sorted({one.waits_for for one in waiting})})
     doomed = _failed(waiting)
     if doomed:
         yield Statement("purge_after", {"ids": sorted(doomed)})
     freed = yield from _free(ids)
-    return [Lane(row[1], row[2], row[3]) for row in freed if row[0] not in doomed], doomed
+    lanes = [Lane(*lane) for number, *lane in freed if number not in doomed]
+    return lanes, doomed
 
 
 def kept_back(ending: Collection[int]) -> Plan[set[int]]:
-    """Those of them that cannot end now: somebody else has locked a job that waits for them."""
+    """Those that cannot end now, because another transaction has locked a job that waits."""
     if not ending:
         return set()
     waiting = yield Statement("waiting_for", {"ids": sorted(ending)})
     if not waiting:
         return set()
-    ids = sorted({row[0] for row in waiting})
-    ours = {row[0] for row in (yield Statement("lock_free", {"ids": ids}))}
-    return {row[1] for row in waiting if row[0] not in ours}
+    ids = sorted({number for number, _ in waiting})
+    ours = {number for (number,) in (yield Statement("lock_free", {"ids": ids}))}
+    return {waits_for for number, waits_for in waiting if number not in ours}
 
 
-def _free(ids: list[int]) -> Plan[list[Row]]:
-    held = {row[0] for row in (yield Statement("still_waiting", {"ids": ids}))}
+def _free(ids: list[int]) -> Plan[Rows]:
+    held = {number for (number,) in (yield Statement("still_waiting", {"ids": ids}))}
     free = [number for number in ids if number not in held]
     return (yield Statement("release_dependents", {"ids": free})) if free else []
 
 
 def call_off(doomed: Doomed) -> Plan[list[int]]:
-    """They end canceled, each with a line that names the job that did not succeed."""
+    """Cancel them; the history line of each names the job that did not succeed."""
     if not doomed:
         return []
     ended = yield Statement("cancel_dependents", {"ids": sorted(doomed)})
-    lines = [(row[0], row[1], 0, "canceled", *_blame(*doomed[row[0]])) for row in ended]
-    if lines:
-        yield Statement("add_history", batch=Batch(rows.HISTORY_COLUMNS, lines))
-    return [row[0] for row in ended]
+    lines = [
+        HistoryLine(number, fence, 0, "canceled", *_blame(*doomed[number]))
+        for number, fence in ended
+    ]
+    yield from write_history(lines)
+    return [line.id for line in lines]
 
 
 def _failed(waiting: Sequence[Dependent]) -> Doomed:
     found: Doomed = {}
     for one in waiting:
-        if not one.runs_anyway and not went_well(one.state):
-            found.setdefault(one.id, (one.waits_for, one.state))
+        state = rows.STATES[one.state]
+        if not one.runs_anyway and not went_well(state):
+            found.setdefault(one.id, (one.waits_for, state))
     return found
 
 

@@ -1,0 +1,1 @@
+"""Adding jobs: plain ones, unique keys, dependencies."""

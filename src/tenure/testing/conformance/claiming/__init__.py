@@ -1,0 +1,1 @@
+"""Claiming jobs: what is due, in which order, within which limits."""

@@ -1,0 +1,1 @@
+"""The end of runs: settlements, leases, crashes, steps."""

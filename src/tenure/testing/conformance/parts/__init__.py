@@ -1,0 +1,1 @@
+"""The small stores beside the jobs."""
