@@ -80,6 +80,7 @@ def test_a_worker_writes_json_lines(shop: Shop, monkeypatch: pytest.MonkeyPatch)
     shop.run("enqueue", "boom", "--tenant", "acme", "--app", "shop:app")
     engine = shop.engine
     until(lambda: engine.get("1").state.final)
+    until(lambda: len(engine.insight.workers()) == 2)  # the slower one has said its line too
     lines = [json.loads(line) for line in stop(worker).splitlines()]
 
     told = [line for line in lines if line.get("job_id") == "1"]

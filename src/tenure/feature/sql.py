@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tenure.core.errors import StoreError
+from tenure.stores.sql.database import Database
 from tenure.stores.sql.foreign.transaction import run_in
+from tenure.stores.sql.schemas import Schemas
 from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
-from tenure.stores.sql.store import SqlStore
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -42,8 +43,8 @@ class FeatureSql:
         """Several queries in one transaction: a generator that yields `statement(...)` and is sent
         the rows. It may run again where the database asks for it, so it changes nothing else.
         """
-        store = self._store(inside=tx is not None)
-        return run_in(store.database, getattr(tx, "inner", tx), plan)
+        database = self._database(inside=tx is not None)
+        return run_in(database, getattr(tx, "inner", tx), plan)
 
     def statement(self, query: str, batch: Batch | None = None, **values: Any) -> Statement:
         """A query of this feature, for a plan."""
@@ -52,12 +53,13 @@ class FeatureSql:
     def _one(self, query: str, values: dict[str, Any]) -> Plan[Rows]:
         return (yield self.statement(query, **values))
 
-    def _store(self, *, inside: bool) -> SqlStore:
-        """The app's store, once it is sure that the tables are there."""
-        store = self._app.store
+    def _database(self, *, inside: bool) -> Database:
+        """The app's database, once it is sure that the tables are there."""
         if self._package is None:
             raise StoreError(f"the feature {self._feature!r} names no package for its tables")
-        if not isinstance(store, SqlStore):
+        # Not by the class of the store: one that keeps jobs elsewhere may have SQL parts too.
+        schemas: Schemas | None = getattr(self._app.store, "schemas", None)
+        if schemas is None:
             raise StoreError(f"the feature {self._feature!r} has tables, which need a SQL database")
-        store.schemas.require(self._feature, self._package, inside=inside)
-        return store
+        schemas.require(self._feature, self._package, inside=inside)
+        return schemas.database

@@ -14,6 +14,7 @@ import pytest
 
 from tenure import Job, RunningJob, Tenure
 from tenure.access import login_link
+from tenure.features.outbox import Outbox
 from tests.api.conftest import Serve, Served
 
 PUBLIC = {"/openapi.json", "/v1/health/live", "/v1/health/ready", "/login"}
@@ -48,7 +49,7 @@ class Route:
     @property
     def owned(self) -> bool:
         """Somebody's, and not the site's."""
-        return "{jobId}" in self.template or "{operationId}" in self.template
+        return any(f"{{{one}}}" in self.template for one in ("jobId", "operationId", "id"))
 
     @property
     def unsafe(self) -> bool:
@@ -61,11 +62,13 @@ class Things:
 
     job: Job
     operation: str
+    event: str
 
     def fill(self, template: str) -> str:
         named = {
             "{jobId}": self.job.id,
             "{operationId}": self.operation,
+            "{id}": self.event,
             "{queue}": "default",
             "{name}": "nightly",
         }
@@ -98,7 +101,8 @@ def ada(served: Served) -> dict[str, str]:
 def things(served: Served, engine: Tenure, ada: dict[str, str]) -> Things:
     ref = engine.enqueue(MARK, {"note": MARK}, tenant="acme", owner="ada", key=MARK)
     begun = served.post("/api/jobs/replay", {"kind": [MARK]}, headers=ada)
-    return Things(engine.get(ref), begun.headers["location"].rpartition("/")[2])
+    event = Outbox.of(engine).publish(None, MARK, tenant="acme", owner="ada")
+    return Things(engine.get(ref), begun.headers["location"].rpartition("/")[2], event.job_id)
 
 
 @pytest.fixture

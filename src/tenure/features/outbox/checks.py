@@ -15,7 +15,7 @@ LOOKED_AT = 200
 
 
 def check(app: Tenure) -> Iterator[Finding]:
-    """Subscribers, events that nobody wants, and events that failed."""
+    """Types without subscriber, and events that failed."""
     outbox = Outbox.of(app)
     active = [one for one in outbox.subscriptions() if one.active]
     failed = outbox.view(ViewFilter(status=Status.FAILED), limit=LOOKED_AT)

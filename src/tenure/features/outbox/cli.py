@@ -86,7 +86,7 @@ def retry(job_id: JobId, database: Database = None, as_json: AsJson = False) -> 
 def find(
     event_id: EventId, tenant: Tenant = None, database: Database = None, as_json: AsJson = False
 ) -> None:
-    """Every row of one event."""
+    """Find all rows of one event."""
     engine = open_existing(database)
     found = Outbox.of(engine).find(event_id, tenant=tenant or "")
     if as_json:
@@ -97,7 +97,7 @@ def find(
 
 @outbox.command("subscribers")
 def show_subscribers(database: Database = None, as_json: AsJson = False) -> None:
-    """Everybody who subscribes, in any program on this database."""
+    """List the subscribers of all programs on this database."""
     found = Outbox.of(open_existing(database)).subscriptions()
     if as_json:
         show_json([_shape(one) for one in found])
@@ -112,7 +112,7 @@ def show_subscribers(database: Database = None, as_json: AsJson = False) -> None
 def unsubscribe(
     type: Type, subscriber: Name, database: Database = None, as_json: AsJson = False
 ) -> None:
-    """No more events for a subscriber that no program has any more."""
+    """End a subscription that no program has any more."""
     engine = open_existing(database)
     ended = Outbox.of(engine).unsubscribe(type, subscriber)
     noted(engine, "subscriber.ended", subscriber, type=type)

@@ -37,7 +37,7 @@ LONGEST_LOOK = 900.0
 
 
 class NoHandler(StrEnum):
-    """What becomes of an event that nobody subscribes to.
+    """What happens to an event that nobody subscribes to.
 
     fail: it is FAILED with the code NO_HANDLER, and may be retried. wait: it stays PENDING and is
     looked at again, for some days; later events of its aggregate wait behind it.
@@ -95,7 +95,7 @@ def delivery(app: Tenure, to: Subscription, event: Event, common: Options) -> Ne
 
 
 def unhandled(event: Event, no_handler: str, looks: int) -> Outcome:
-    """Never SENT: somebody should have wanted it."""
+    """How an event without subscriber ends: it fails or waits, but is never SENT."""
     message = f"nobody subscribes to {event.type!r}: run a worker that does, then retry this"
     if no_handler == NoHandler.WAIT:
         return Snooze(min(LONGEST_LOOK, FIRST_LOOK * 2.0 ** min(looks, 30)), message)
@@ -103,7 +103,7 @@ def unhandled(event: Event, no_handler: str, looks: int) -> Outcome:
 
 
 def _add(app: Tenure, jobs: Sequence[NewJob], tx: OpenTransaction) -> None:
-    """Whom an earlier event of this id is still on its way to gets it no second time."""
+    """Add the deliveries; skip subscribers that still wait for an earlier event of this id."""
     try:
         app.enqueue_many(jobs, tx=tx)
     except KeyConflict:

@@ -52,7 +52,7 @@ class Event:
 
 
 def described(event_id: str, type: str, aggregate: object, data: object) -> Event:
-    """A checked event; whatever is wrong is said here."""
+    """A checked event, or an OptionError that says what is wrong."""
     check_text("event type", type)
     check_text("event id", event_id)
     kind, number = (None, None) if aggregate is None else _aggregate(aggregate)
@@ -67,7 +67,7 @@ def check_text(name: str, value: object) -> None:
 
 
 def fitting(name: str, length: int = LENGTHS["key"]) -> str:
-    """A name, or what stands for one that is too long or that not every database can store."""
+    """The name; or its hash, if it is too long or not every database can store it."""
     if len(name) <= length and not FORBIDDEN.search(name):
         return name
     return f"sha256:{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()}"

@@ -143,7 +143,7 @@ class Outbox(OutboxFeature):
     def events(
         self, where: ViewFilter | None = None, *, after: str | None = None
     ) -> Iterator[OutboxEvent]:
-        """All that match, page by page."""
+        """All rows that match, read page by page."""
         while True:
             page = self.view(where, limit=viewing.PAGE, after=after)
             yield from page.rows
@@ -166,11 +166,11 @@ class Outbox(OutboxFeature):
         return viewing.find(self._app, list(self._subscriptions.all()), event_id, tenant)
 
     def subscriptions(self) -> list[Subscription]:
-        """Everybody who ever subscribed, in any program on this database."""
+        """All subscriptions, of any program on this database, including ended ones."""
         return list(self._subscriptions.all())
 
     def unsubscribe(self, type: str, subscriber: str) -> Subscription:
-        """No more events for it; a worker whose code has it subscribes it again."""
+        """End a subscription. A worker whose code declares it subscribes it again."""
         ended = self._subscriptions.end(type, subscriber)
         self._app.signals.emit("outbox.unsubscribed", type=type, subscriber=subscriber)
         return ended

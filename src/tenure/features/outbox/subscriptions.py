@@ -25,7 +25,7 @@ Rows = dict[str, Subscription]
 
 
 class Subscriptions:
-    """Those that this program declares, and all that there are."""
+    """The subscriptions of this program, and those of all programs in the database."""
 
     def __init__(self, app: Tenure) -> None:
         self._app = app
@@ -33,7 +33,7 @@ class Subscriptions:
         self.declared: dict[str, Rows] = {}
 
     def check_free(self, type: str, subscriber: str) -> None:
-        """One function for each type and subscriber."""
+        """Refuse a second function for the same type and subscriber."""
         if subscriber in self.declared.get(type, {}):
             raise OptionError(
                 f"{subscriber!r} subscribes to {type!r} already; give this one another "
@@ -41,11 +41,11 @@ class Subscriptions:
             )
 
     def declare(self, new: Subscription) -> None:
-        """Of this program."""
+        """Declare a subscription of this program."""
         self.declared.setdefault(new.type, {})[new.subscriber] = new
 
     def register(self) -> None:
-        """What the code declares into records: once for each process, store and declaration."""
+        """Write the declared subscriptions into records, once for each process and store."""
         declared = [one for rows in self.declared.values() for one in rows.values()]
         known = os.getpid(), self._app.store, len(declared)
         if known == self._written:
@@ -55,7 +55,7 @@ class Subscriptions:
         self._written = known
 
     def active(self, type: str) -> list[Subscription]:
-        """Who gets an event of this type now; whom only this program knows is written first."""
+        """The active subscribers of a type. Those known only to this program are written first."""
         own = self.declared.get(type, {})
         rows = self._find(type)[0]
         if not own.keys() <= rows.keys():
@@ -63,14 +63,14 @@ class Subscriptions:
         return [one for one in rows.values() if one.active]
 
     def all(self) -> Iterator[Subscription]:
-        """By type; those that ended too, and those that are not yet written."""
+        """All subscriptions by type, including ended ones and ones not yet written."""
         types = dict(self._types())
         for type in sorted({*types, *self.declared}):
             rows = {**self.declared.get(type, {}), **types.get(type, {})}
             yield from (rows[name] for name in sorted(rows))
 
     def end(self, type: str, subscriber: str) -> Subscription:
-        """It gets no more events."""
+        """End a subscription."""
 
         def ended(there: Rows) -> Rows:
             if subscriber not in there:
@@ -91,7 +91,7 @@ class Subscriptions:
         return _rows(record), record
 
     def _change(self, type: str, change: Callable[[Rows], Rows]) -> Rows:
-        """Again where somebody came between."""
+        """Change the record of a type. Retried if somebody else changed it in between."""
         for _ in range(TRIES):
             before, record = self._find(type)
             after = change(before)

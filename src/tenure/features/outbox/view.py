@@ -91,7 +91,7 @@ class OutboxEvent:
 def view(
     app: Tenure, known: Sequence[Subscription], where: ViewFilter, limit: int, after: str | None
 ) -> Page[OutboxEvent]:
-    """A page, filled up where events that were dispatched are left out."""
+    """One page. It reads on where rows of dispatched events are left out."""
     asked, rows = _jobs(known, where), list[OutboxEvent]()
     while True:
         page = app.insight.page(asked, limit=limit - len(rows), after=after)
@@ -123,7 +123,7 @@ def _parts(jobs: Sequence[Job]) -> Iterator[list[str]]:
 
 
 def get(app: Tenure, id: str) -> OutboxEvent:
-    """One row. An event that was dispatched is where the least of its deliveries is."""
+    """One row. A dispatched event has the status of its least advanced delivery."""
     job = app.get(id)
     if job.kind != DISPATCH and not job.kind.startswith(KIND):
         raise JobNotFound(f"{id} in the outbox: it is of kind {job.kind}")
@@ -134,7 +134,7 @@ def get(app: Tenure, id: str) -> OutboxEvent:
 
 
 def overall(statuses: Collection[Status]) -> Status:
-    """Of an event with several subscribers: SENT only where each of them has got it."""
+    """The status of an event with several subscribers: SENT only if all have received it."""
     for status in (Status.FAILED, Status.PROCESSING, Status.PENDING):
         if status in statuses:
             return status
@@ -142,7 +142,7 @@ def overall(statuses: Collection[Status]) -> Status:
 
 
 def _deliveries(app: Tenure, job: Job, row: OutboxEvent) -> list[Status]:
-    """Those that are still kept."""
+    """The statuses of its deliveries that are not yet purged."""
     kinds = tuple(kind_of(row.type, one) for one in (job.result or {}).get("subscribers", ()))
     where = JobFilter(kinds=kinds, key=row.event_id, tenant=job.tenant)
     return [status_of(one) for one in app.insight.page(where, limit=max(1, len(kinds))).rows]
@@ -206,7 +206,7 @@ def _row(app: Tenure, job: Job) -> OutboxEvent:
 
 
 def _last_error(app: Tenure, job: Job) -> str | None:
-    """What the newest failure said; asked only of jobs that may have had one."""
+    """The newest failure, read only for jobs that may have had one."""
     if job.fence <= NO_ERROR_YET.get(job.state, -1):
         return None
     told = [one.failure for one in app.insight.history(job) if one.failure is not None]

@@ -33,7 +33,7 @@ def root(context: typer.Context, database: Database = None, as_json: AsJson = Fa
 
 @schedules.command("list")
 def show_all(database: Database = None, as_json: AsJson = False) -> None:
-    """Every schedule, also those that the code no longer declares."""
+    """List all schedules, including those that the code no longer declares."""
     engine = open_existing(database)
     found = Schedules.of(engine).list()
     if as_json:
@@ -55,19 +55,19 @@ def show_all(database: Database = None, as_json: AsJson = False) -> None:
 
 @schedules.command("show")
 def show(name: Name, database: Database = None, as_json: AsJson = False) -> None:
-    """One schedule."""
+    """Show one schedule."""
     _say(Schedules.of(open_existing(database)).get(name), as_json)
 
 
 @schedules.command("pause")
 def pause(name: Name, database: Database = None, as_json: AsJson = False) -> None:
-    """No slot of it fires until it is resumed."""
+    """Pause a schedule: none of its slots fires until it is resumed."""
     _say(Schedules.of(open_existing(database)).pause(name, actor()), as_json)
 
 
 @schedules.command("resume")
 def resume(name: Name, database: Database = None, as_json: AsJson = False) -> None:
-    """Go on with the next slot from now."""
+    """Resume a schedule with its next slot."""
     _say(Schedules.of(open_existing(database)).resume(name, actor()), as_json)
 
 
@@ -87,7 +87,7 @@ def edit(
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change it at run time; later deploys leave that as it is."""
+    """Change a schedule at run time. Later deployments keep the change."""
     seconds = None if every is None else _whole(every)
     given: dict[str, Any] = {
         "cron": cron, "every": seconds, "zone": zone, "catch_up": catch_up, "limit": limit,
@@ -102,7 +102,7 @@ def edit(
 
 @schedules.command("run")
 def run(name: Name, database: Database = None, as_json: AsJson = False) -> None:
-    """Add one job of it now, beside its slots."""
+    """Add one job of a schedule now, in addition to its slots."""
     engine = open_existing(database)
     ref = Schedules.of(engine).run_now(name)
     noted(engine, "schedule.run", name, job=ref.id)
@@ -134,7 +134,7 @@ def when(row: Schedule) -> str:
 
 
 def state(row: Schedule) -> str:
-    """One word."""
+    """The state in one word."""
     if not row.enabled:
         return "removed"
     return "paused" if row.paused else "active"

@@ -25,7 +25,7 @@ P = ParamSpec("P")
 
 
 class ScheduleOptions(TypedDict, total=False):
-    """What a declaration may say beside the time."""
+    """The options of a declaration beside its time."""
 
     name: str
     payload: dict[str, Any]
@@ -38,7 +38,7 @@ class ScheduleOptions(TypedDict, total=False):
 def declares(
     declared: dict[str, Terms], options: ScheduleOptions, times: dict[str, Any]
 ) -> Callable[[Handler[P]], Handler[P]]:
-    """Notes the schedule of a handler. Times are wrong or right before there is one."""
+    """A decorator that declares the schedule of a handler. A wrong time fails at once."""
     if unknown := options.keys() - ScheduleOptions.__optional_keys__:
         raise OptionError(f"a schedule has no option {sorted(unknown)[0]!r}")
     given: dict[str, Any] = {**options, **times}
@@ -64,7 +64,7 @@ def declares(
 
 
 def check_payload(app: App, terms: Terms) -> None:
-    """It can be stored, and fits the handler where this app has one."""
+    """Check that the payload can be stored, and fits the handler if this app has one."""
     payload = encode(terms.arguments(SOME_DAY), app.settings.payload_limit_bytes)
     if (handler := app.handlers.get(terms.kind)) is not None:
         handler.unpack(payload)

@@ -13,7 +13,7 @@ LONGEST_WALK = 10_000
 
 
 class CatchUp(StrEnum):
-    """What becomes of slots that passed while nobody looked.
+    """What happens to slots that were missed.
 
     none: they are left out; a slot still fires up to a minute late.
     last: the latest of them fires, however late.
@@ -34,7 +34,7 @@ class Due:
     next_at: datetime
 
     def at_most(self, count: int) -> Due:
-        """The oldest few; the first of the others comes next."""
+        """At most `count` slots, oldest first; the first of the rest comes next."""
         if count >= len(self.slots):
             return self
         return Due(self.slots[:count], self.dropped, self.slots[count])

@@ -39,7 +39,7 @@ class Fired:
 
 
 def fire(app: Tenure, name: str, owner: str, most: int | None) -> Fired | None:
-    """At most so many slots; None where somebody else is at it."""
+    """Fire at most `limit` slots; None if another worker is firing this schedule."""
     with _lock(app, name, owner) as held:
         if not held:
             return None
@@ -91,7 +91,7 @@ def _write(app: Tenure, schedule: Schedule, found: Due) -> Fired | None:
 
 
 def _add(app: Tenure, job: NewJob, tx: OpenTransaction) -> str | None:
-    """The new job's id; None where the slot has one already, whatever its payload was."""
+    """The id of the new job; None if the slot has a job already."""
     try:
         [ref] = app.enqueue_many([job], tx=tx)
     except KeyConflict:

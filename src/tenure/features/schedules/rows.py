@@ -16,35 +16,35 @@ TRIES = 10
 
 
 class Rows:
-    """They are in whatever store the app has now."""
+    """The rows of schedules in the app's current store."""
 
     def __init__(self, app: Tenure) -> None:
         self._app = app
 
     def list(self) -> list[Schedule]:
-        """By name."""
+        """All rows, by name."""
         return [Schedule.of(record) for record in every(self._app.store.records, SCHEDULES)]
 
     def get(self, name: str) -> Schedule:
-        """One of them."""
+        """One row, or ScheduleNotFound."""
         record = self._app.store.records.find(SCHEDULES, name)
         if record is None:
             raise ScheduleNotFound(name)
         return Schedule.of(record)
 
     def create(self, row: Schedule) -> Schedule:
-        """A new row, or the one that another worker has just made."""
+        """Insert a row; if another worker was faster, the row that it made."""
         try:
             return self._put(row)
         except VersionConflict:
             return self.get(row.name)
 
     def change(self, name: str, change: Callable[[Schedule], Schedule]) -> Schedule:
-        """Again where somebody came between; its next slot follows its new rule."""
+        """Change a row. Retried if somebody else changed it in between."""
         return self.apply(self.get(name), change)
 
     def apply(self, before: Schedule, change: Callable[[Schedule], Schedule]) -> Schedule:
-        """The same to a row that was just read: one that stays as it is costs nothing."""
+        """The same for a row that was just read. An unchanged row is not written."""
         for _ in range(TRIES):
             after = change(before)
             if after == before:

@@ -33,7 +33,7 @@ NEEDED = frozenset(
 
 @dataclass(slots=True)
 class _Look:
-    """One look at all schedules: what came of it, and when there is more to do."""
+    """The result of one pass over all schedules, and when the next is due."""
 
     now: datetime
     jobs: int = 0
@@ -47,7 +47,7 @@ class _Look:
 
 
 class ScheduleRunner:
-    """One per engine. It knows when it wants to run again, and is then run on time."""
+    """One per app. `due_in` tells the worker when to run it, so that slots fire on time."""
 
     name = NAME
 
@@ -59,11 +59,11 @@ class ScheduleRunner:
         self._look_at = 0.0
 
     def due_in(self) -> float:
-        """Seconds until the next slot, or until the rows are worth another look."""
+        """Seconds until the next slot, or until the rows should be read again."""
         return max(0.0, self._look_at - time.monotonic())
 
     def run(self, budget: Budget) -> int:
-        """How many jobs were added. One schedule that fails does not keep the others waiting."""
+        """Fire what is due; returns the number of jobs. A failing schedule does not stop others."""
         begun = time.monotonic()
         self._look_at = begun + LOOK_SECONDS
         if not self._able():

@@ -58,7 +58,7 @@ class Schedule:
 
     @property
     def terms(self) -> Terms:
-        """What holds: an operator's changes over what the code says."""
+        """The terms in force: the code's declaration with the operator's changes."""
         return terms_of({**asdict(self.declared), **self.edited})
 
     @property
@@ -114,7 +114,7 @@ class Schedule:
         return self.declared_at is None or now - self.declared_at >= span
 
     def edit(self, changes: Edit) -> Schedule:
-        """An operator says this now. An interval replaces a cron expression, and the reverse."""
+        """Apply an operator's changes. An interval replaces a cron expression, and vice versa."""
         other = {"cron": {"every": None}, "every": {"cron": None}}
         edited: dict[str, Any] = {**self.edited}
         for name, value in changes.items():
@@ -126,7 +126,7 @@ class Schedule:
         return self.terms.timing()
 
     def retimed(self, before: Schedule, now: datetime) -> Schedule:
-        """With the next slot by its new rule, also where that should have come already."""
+        """With the next slot by its new rule, even if that is in the past."""
         if self.timing() == before.timing():
             return self
         since = min(now, self.next_at - JUST_BEFORE)

@@ -47,7 +47,7 @@ class Schedules(ScheduleFeature):
     def cron(
         self, expression: str, *, zone: str = "UTC", **options: Unpack[ScheduleOptions]
     ) -> Callable[[Handler[P]], Handler[P]]:
-        """Five fields or `@daily` and the like, in a time zone; above `@app.job(...)`."""
+        """Declare a cron schedule: five fields or `@daily`, in a time zone; above `@app.job`."""
         return declares(self.declared, options, {"cron": expression, "zone": zone})
 
     def every(
@@ -58,7 +58,7 @@ class Schedules(ScheduleFeature):
         hours: int = 0,
         **options: Unpack[ScheduleOptions],
     ) -> Callable[[Handler[P]], Handler[P]]:
-        """At every multiple of this time since 1970, whatever clocks on walls do."""
+        """Declare a schedule at every multiple of this interval since 1970, in absolute time."""
         interval = seconds + 60 * minutes + 3600 * hours
         return declares(self.declared, options, {"every": interval})
 
@@ -69,21 +69,21 @@ class Schedules(ScheduleFeature):
         return lambda make: fan_out(self._app, kind, pages, make, queue)
 
     def list(self) -> list[Schedule]:
-        """All of them, by name."""
+        """All schedules, by name."""
         return self._rows.list()
 
     def get(self, name: str) -> Schedule:
-        """One of them."""
+        """One schedule, or ScheduleNotFound."""
         return self._rows.get(name)
 
     def pause(self, name: str, actor: str = "operator") -> Schedule:
-        """No slot of it fires until it is resumed."""
+        """Pause a schedule: none of its slots fires until it is resumed."""
         done = self._rows.change(name, lambda row: replace(row, paused=True, paused_by=actor))
         self._tell("schedule.paused", name, actor)
         return done
 
     def resume(self, name: str, actor: str = "operator") -> Schedule:
-        """Go on with the next slot from now; those of the pause stay left out."""
+        """Resume a schedule with its next slot. Slots during the pause are skipped."""
 
         def resumed(row: Schedule) -> Schedule:
             if not row.paused:
@@ -96,7 +96,7 @@ class Schedules(ScheduleFeature):
         return done
 
     def edit(self, name: str, actor: str = "operator", **changes: Unpack[Edit]) -> Schedule:
-        """Change it at run time; the next deploy of the code leaves that as it is."""
+        """Change a schedule at run time. Later deployments keep the change."""
         if unknown := changes.keys() - Edit.__optional_keys__:
             raise OptionError(f"a schedule has no {sorted(unknown)[0]!r} that could be edited")
         if {"cron", "every"} <= changes.keys():
@@ -112,18 +112,18 @@ class Schedules(ScheduleFeature):
         return done
 
     def reset(self, name: str, actor: str = "operator") -> Schedule:
-        """Forget what operators edited: the code's word holds again."""
+        """Discard what operators have changed: the code's declaration applies again."""
         done = self._rows.change(name, lambda row: replace(row, edited={}))
         self._tell("schedule.edited", name, actor)
         return done
 
     def run_now(self, name: str) -> JobRef:
-        """One job of it at once, beside its slots, whether it is paused or not."""
+        """Add one job of a schedule now, in addition to its slots, even if it is paused."""
         job = any_job(self._app, name, self.get(name).terms, self._app.store.now())
         return self._app.enqueue_many([job])[0]
 
     def synchronise(self, *, starting: bool = True) -> Iterable[Schedule]:
-        """What the code declares into rows, as they are then: see `declare`."""
+        """Write the declared schedules into rows, and return all rows."""
         return synchronise(self._app, self._rows, self.declared, starting=starting)
 
     def _tell(self, action: str, name: str, actor: str) -> None:

@@ -9,24 +9,24 @@ from tenure.watch.text import plural
 
 
 def dropped(facts: Facts) -> Iterator[Sentence]:
-    """Slots that nobody will run."""
+    """Slots that were skipped."""
     text = f"schedule {facts['schedule']}: {plural(facts['slots'], 'slot')} left out"
     yield Sentence("warning", f"{text} that passed meanwhile (catch_up={facts['catch_up']})")
 
 
 def disabled(facts: Facts) -> Iterator[Sentence]:
-    """The code has changed."""
+    """A schedule that no code declares any more."""
     text = f"schedule {facts['schedule']} is disabled: no worker has declared it for an hour"
     yield Sentence("warning", text)
 
 
 def fired(facts: Facts) -> Iterator[Sentence]:
-    """A slot."""
+    """A slot that fired."""
     yield Sentence("debug", f"schedule {facts['schedule']} fired for {facts['slot']}")
 
 
 def changed(what: str) -> Telling:
-    """By an operator."""
+    """A change by an operator."""
 
     def tell(facts: Facts) -> Iterator[Sentence]:
         actor = facts["actor"]

@@ -14,7 +14,7 @@ A_YEAR = 366 * 86_400
 
 
 class ScheduleShape(Shape):
-    """When which job is enqueued, and how far that is. `every` is in seconds."""
+    """A schedule and its progress. `every` is in seconds."""
 
     name: str
     kind: str
@@ -45,7 +45,7 @@ class SchedulesShape(Shape):
 
 
 class EditInput(Input):
-    """What is to change; the rest stays. `cron` and `every` replace each other."""
+    """The fields to change. `cron` and `every` replace each other."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"cron": "30 2 * * *", "zone": "Europe/Berlin"}]}
@@ -61,14 +61,14 @@ class EditInput(Input):
     _numbers = field_validator("every", "limit", mode="before")(a_number)
 
     def changes(self) -> Edit:
-        """What was given."""
+        """The fields that were given."""
         given: Any = self.model_dump(exclude_none=True)
         edit: Edit = given
         return edit
 
 
 def schedule_shape(row: Schedule) -> ScheduleShape:
-    """As it is now."""
+    """A row as an answer."""
     terms = row.terms
     return ScheduleShape(
         name=row.name,

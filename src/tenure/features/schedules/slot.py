@@ -25,7 +25,7 @@ def slot_job(app: Tenure, name: str, terms: Terms, slot: datetime) -> NewJob:
 
 
 def any_job(app: Tenure, name: str, terms: Terms, slot: datetime) -> NewJob:
-    """A job of the schedule, as often as one likes."""
+    """A job of the schedule outside its slots."""
     return NewJob(
         kind=terms.kind,
         payload=encode(terms.arguments(slot), app.settings.payload_limit_bytes),

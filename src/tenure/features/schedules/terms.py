@@ -46,7 +46,7 @@ class Terms:
     max_attempts: int = DEFAULT_MAX_ATTEMPTS
 
     def checked(self) -> Terms:
-        """Itself; whatever is wrong is said here."""
+        """The terms themselves, or an OptionError that says what is wrong."""
         self.timing()
         zone_of(self.zone)  # kept for a later cron expression where there is an interval now
         if self.catch_up not in list(CatchUp):

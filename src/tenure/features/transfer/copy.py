@@ -32,7 +32,7 @@ class Copy:
     watch: Watch
 
     def table(self, table: Table, report: TableReport) -> None:
-        """From the first key to the last."""
+        """Copy one table, in the order of its key."""
         if self.target.count(table) == 0:
             for page in pages(self.source, table):
                 self._insert(table, page)
@@ -47,7 +47,7 @@ class Copy:
         report.added -= report.replaced
 
     def _stale(self, table: Table, report: TableReport) -> Iterator[Row]:
-        """Keys of rows that are not, or no longer, in the source like that."""
+        """Keys of target rows that the source does not have, or has with other values."""
         for ours, theirs in self._pairs(table):
             if theirs is None or ours == theirs:
                 continue

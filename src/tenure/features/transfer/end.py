@@ -43,7 +43,7 @@ class End:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Those of the engine, and of the features whose tables are there."""
+        """The tables of the engine, and of the features that this database has."""
         found = set(self.features)
         packages = self.schemas.packages
         return known_tables(tuple(packages[name] for name in packages if name in found))
@@ -61,16 +61,16 @@ class End:
         return closing.read_mark(self.database, self.connection)
 
     def select(self, sql: str, values: Mapping[str, Any] | None = None) -> Rows:
-        """Rows of a statement whose names are ours."""
+        """The rows of a SELECT with known table and column names."""
         return self.ways.select(self.connection, sql, values or {})
 
     def count(self, table: Table) -> int:
-        """How many rows it has."""
+        """The number of rows of a table."""
         [(number,)] = self.select(f"SELECT count(*) FROM {table.name}")  # noqa: S608 - a name of ours
         return int(number)
 
     def counts(self) -> dict[str, int]:
-        """The rows of every table that is there and has some."""
+        """The number of rows of every table that is not empty."""
         has_table = self.database.dialect.has_table
         there = [one for one in self.tables if has_table(self.connection, one.name)]
         found = {table.name: self.count(table) for table in there}
@@ -78,7 +78,7 @@ class End:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """A transaction."""
+        """Run the block in a transaction."""
         dialect = self.database.dialect
         dialect.begin(self.connection)
         try:
@@ -91,7 +91,7 @@ class End:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Nobody else writes here before the block ends."""
+        """Keep others from writing until the block ends."""
         books = [BOOKKEEPING, FEATURE_TABLE] if self.features else [BOOKKEEPING]
         tables = [*books, *(table.name for table in self.tables)]
         self.ways.hold(self.connection, tables)
@@ -129,7 +129,7 @@ def open_end(url: str, packages: Mapping[str, str] | None = None) -> Iterator[En
 
 
 def address_of(url: str, database: Database) -> str:
-    """The same text for the same database, as far as its address tells."""
+    """A text that is the same for every spelling of a database's URL, without the password."""
     path: str | None = getattr(database.dialect, "path", None)
     if path is not None:
         return f"sqlite:///{os.path.realpath(path)}"
@@ -138,6 +138,6 @@ def address_of(url: str, database: Database) -> str:
 
 
 def check_apart(source: End, target: End) -> None:
-    """Raise where both are the same database."""
+    """Raise if both ends are the same database."""
     if source.address == target.address:
         raise TransferRefused(f"--from and --to are the same database: {source.address}")

@@ -1,4 +1,4 @@
-"""What must be so before anything is moved. Each refusal says what to do."""
+"""Checks before anything is moved. Each refusal says what to do."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def check_marks(source: End, target: End, filling: str) -> None:
 
 
 def check_empty(target: End) -> None:
-    """What is there is somebody's."""
+    """Refuse a target that has rows: they belong to somebody."""
     if found := target.counts():
         told = ", ".join(f"{name} {count:,}" for name, count in found.items())
         raise TransferRefused(
@@ -77,13 +77,13 @@ def check_empty(target: End) -> None:
 
 
 def check_workers(source: End) -> None:
-    """Raise where somebody works on the source."""
+    """Refuse a source with live workers."""
     if alive := workers_alive(source):
         raise refused_for(alive)
 
 
 def workers_alive(source: End) -> list[str]:
-    """The workers that have been heard of within the last minute, as the source tells them."""
+    """The workers of the source that reported within the last minute."""
     database, connection = source.database, source.connection
     [(now,)] = database.execute(connection, Statement("store_now"))
     values = {"collection": WORKERS, "after": "", "limit": 10_000}
@@ -93,7 +93,7 @@ def workers_alive(source: End) -> list[str]:
 
 
 def refused_for(alive: list[str]) -> TransferRefused:
-    """How to stop them."""
+    """The error that says how to stop them."""
     more = f" and {len(alive) - SHOWN} more" if len(alive) > SHOWN else ""
     return TransferRefused(
         f"{len(alive)} at work on the source: {', '.join(alive[:SHOWN])}{more}. Stop them with "

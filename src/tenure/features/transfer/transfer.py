@@ -57,13 +57,13 @@ class Transfer:
         return self.options.into_existing and self.target.version > 0
 
     def look(self) -> Report:
-        """What would be moved; an error where nothing would. Changes nothing."""
+        """Report what would be moved, or raise what refuses it. Changes nothing."""
         self._check()
         refusals.check_workers(self.source)
         return self._report(dry_run=True)
 
     def run(self) -> Report:
-        """All of it."""
+        """Move everything."""
         self._check()
         with self._still():
             report = self._report()
@@ -83,7 +83,7 @@ class Transfer:
         return report
 
     def copy(self, report: Report) -> None:
-        """Table after table."""
+        """Copy table after table."""
         started = time.monotonic()
         copy = Copy(
             source=self.source,
@@ -96,7 +96,7 @@ class Transfer:
         report.move_seconds = time.monotonic() - started
 
     def verify(self, report: Report) -> None:
-        """Both sides read again."""
+        """Read both sides again and compare them."""
         started = time.monotonic()
         found = verify(
             self.source,
@@ -118,7 +118,7 @@ class Transfer:
 
     @contextmanager
     def _still(self) -> Iterator[None]:
-        """The source is held, and no worker is at work there: looked at while it is held."""
+        """Hold the source while no worker is live. Checked while held, so that none can start."""
         deadline = time.monotonic() + self.options.wait_seconds
         while True:
             with self.source.held():
@@ -131,7 +131,7 @@ class Transfer:
             time.sleep(min(LOOK_SECONDS, max(0.0, deadline - time.monotonic())))
 
     def _prepare(self) -> None:
-        """The target's schema, its mark, and its counters behind the source's."""
+        """Migrate the target, mark it as being filled, and raise its id counters."""
         target = self.target
         self._migrate()
         if not self.merging and target.mark is None:
@@ -178,7 +178,7 @@ class Transfer:
 
 
 def reopen(end: End) -> None:
-    """Take back that a database was moved away: it may be used again."""
+    """Let a database that was moved away be used again."""
     mark = end.mark
     if mark is None:
         raise TransferRefused(f"{end.address} is not closed")
@@ -192,5 +192,5 @@ def reopen(end: End) -> None:
 
 
 def _short(address: str) -> str:
-    """An address of any length as a few letters."""
+    """A short digest of an address."""
     return blake2b(address.encode(), digest_size=16).hexdigest()

@@ -38,7 +38,7 @@ def _table(source: End, target: End, table: Table, merged: bool, watch: Watch) -
 
 
 def _of_the_target(table: Table, pair: Pair) -> bool:
-    """Rows that were there before, and are none of the source's business."""
+    """Whether a row was in the target before the move."""
     left, right = pair
     return left is None or (right is not None and table.name in OWN_TABLES)
 

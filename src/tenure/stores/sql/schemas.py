@@ -48,7 +48,7 @@ class Schemas:
         migrate: bool,
         changed: Callable[[], None],
     ) -> None:
-        self._database = database
+        self.database = database
         self._engine = engine
         self._migrate = migrate
         self._changed = changed
@@ -81,7 +81,7 @@ class Schemas:
         if feature in self._right:
             return
         self.add(feature, package)
-        with self._database.raw_connection() as connection:
+        with self.database.raw_connection() as connection:
             self.check(connection, inside=inside)
 
     def check(self, connection: Any, *, inside: bool = False) -> None:
@@ -107,16 +107,16 @@ class Schemas:
     def _migrations(self, feature: str) -> Migrations:
         """Read at first use: a program that never opens its database reads no file."""
         if feature not in self._loaded:
-            package = f"{self._packages[feature]}.{self._database.dialect.name}"
+            package = f"{self._packages[feature]}.{self.database.dialect.name}"
             try:
                 found = load(package)
-                self._database.queries.include(feature, read_sql(package))
+                self.database.queries.include(feature, read_sql(package))
             except ModuleNotFoundError as error:
                 raise StoreError(
-                    f"the feature {feature!r} has no tables for {self._database.dialect.name}: "
+                    f"the feature {feature!r} has no tables for {self.database.dialect.name}: "
                     f"there is no {package}"
                 ) from error
-            self._loaded[feature] = Migrations(self._database, found, feature)
+            self._loaded[feature] = Migrations(self.database, found, feature)
         return self._loaded[feature]
 
     @staticmethod

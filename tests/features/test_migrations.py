@@ -1,0 +1,77 @@
+"""Migrations of features: keyed by feature and version, repaired after a stop anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tenure.core.errors import StoreError
+from tenure.stores import open_store
+from tenure.stores.sql.ledger import features_of
+from tenure.stores.sql.migrations import Migration, Migrations, parse
+from tenure.stores.sql.store import SqlStore
+
+FIRST = parse(1, "first", "-- serves: 1\nCREATE TABLE rooms_a (id INTEGER NOT NULL PRIMARY KEY);")
+SECOND = parse(
+    2,
+    "second",
+    "-- serves: 1\n"
+    "ALTER TABLE rooms_a ADD COLUMN colour VARCHAR(20) NULL;\n"
+    "CREATE TABLE rooms_b (id INTEGER NOT NULL PRIMARY KEY);\n"
+    "INSERT INTO rooms_b (id) VALUES (7);",
+)
+
+
+@pytest.fixture
+def store(fresh_database_url: str) -> Iterator[SqlStore]:
+    """On a database with the engine's tables."""
+    opened = open_store(fresh_database_url, auto_migrate=False)
+    opened.migrations.apply()
+    yield opened
+    opened.close()
+
+
+def migrations(store: SqlStore, *found: Migration, feature: str = "rooms") -> Migrations:
+    return Migrations(store.database, found, feature)
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_a_stop_at_any_statement_is_repaired_by_running_it_again(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    migrations(store, FIRST).apply()
+    schema, asked = store.database.dialect.schema, list[str]()
+    change = schema.change
+
+    def stopping(connection: Any, statement: Any) -> None:
+        asked.append(statement.sql)
+        if len(asked) == at:
+            raise RuntimeError("killed")
+        change(connection, statement)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "change", stopping)
+        with pytest.raises(StoreError, match="migration rooms/0002_second stopped: killed"):
+            migrations(store, FIRST, SECOND).apply()
+    with store.database.raw_connection() as connection:
+        assert migrations(store, FIRST, SECOND).status(connection) == (1, 1)
+
+    assert [one.version for one in migrations(store, FIRST, SECOND).apply()] == [2]
+    with store.transaction() as tx:
+        assert tx.execute("SELECT id FROM rooms_b").fetchall()[0] == (7,)
+        assert list(tx.execute("SELECT colour FROM rooms_a").fetchall()) == []
+
+
+def test_features_and_the_engine_count_apart(store: SqlStore) -> None:
+    other = parse(1, "first", "-- serves: 1\nCREATE TABLE doors (id INTEGER NOT NULL PRIMARY KEY);")
+    with store.database.raw_connection() as connection:
+        before = store.migrations.status(connection)
+        migrations(store, FIRST, SECOND).apply()
+        migrations(store, other, feature="doors").apply()
+
+        assert store.migrations.status(connection) == before
+        assert migrations(store, FIRST, SECOND).status(connection) == (2, 1)
+        assert migrations(store, other, feature="doors").status(connection) == (1, 1)
+        assert features_of(connection) == ["doors", "rooms"]
