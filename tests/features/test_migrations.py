@@ -11,7 +11,7 @@ from tenure.core.errors import StoreError
 from tenure.stores import open_store
 from tenure.stores.sql.ledger import features_of
 from tenure.stores.sql.migrations import Migration, Migrations, parse
-from tenure.stores.sql.store import SqlStore
+from tenure.stores.sql.store import SqlStore, sql_store
 
 FIRST = parse(1, "first", "-- serves: 1\nCREATE TABLE rooms_a (id INTEGER NOT NULL PRIMARY KEY);")
 SECOND = parse(
@@ -27,7 +27,7 @@ SECOND = parse(
 @pytest.fixture
 def store(fresh_database_url: str) -> Iterator[SqlStore]:
     """On a database with the engine's tables."""
-    opened = open_store(fresh_database_url, auto_migrate=False)
+    opened = sql_store(open_store(fresh_database_url, auto_migrate=False))
     opened.migrations.apply()
     yield opened
     opened.close()
