@@ -80,9 +80,10 @@ def command_lines() -> list[list[str]]:
 def test_every_command_in_them_is_one_that_there_is(line: list[str]) -> None:
     command: Any = typer.main.get_command(commands)
     words = iter(line)
-    while (below := getattr(command, "commands", {})) and (word := next(words, None)):
-        assert word in below, f"there is no command {word!r}"
-        command = below[word]
+    while hasattr(command, "get_command") and (word := next(words, None)):
+        below = command.get_command(typer.Context(command), word)
+        assert below is not None, f"there is no command {word!r}"
+        command = below
 
     known = {name for option in command.params for name in option.opts}
     assert {word for word in words if word.startswith("--")} <= known

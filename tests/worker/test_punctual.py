@@ -100,7 +100,7 @@ def test_a_runner_that_cannot_say_when_it_is_due_is_run_again(app: Tenure) -> No
 
 
 def test_the_next_look_is_at_the_next_slot_or_soon(app: Tenure) -> None:
-    runner: Any = app.runners[0]
+    runner: Any = Schedules.of(app).runners[0]
     ticking(app)
 
     Worker(app).tick()
