@@ -1,0 +1,104 @@
+"""What a place for bytes promises. It knows keys and bytes; names and references are rows.
+
+A key is made when an upload is finished and never used again: bytes under a key do not change, and
+a key that was deleted does not come back. Deleting by key is therefore safe against an upload of
+the same content that happens at the same time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+CHUNK = 256 * 1024
+"""Bytes read at a time: large enough for throughput, small enough for a thousand downloads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """Finished bytes: where they are and what they are."""
+
+    key: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBlob:
+    """A key that exists, as a listing shows it."""
+
+    key: str
+    size: int
+    modified_at: datetime
+
+
+class Incoming(Protocol):
+    """Bytes on their way in. Use it in a `with` block: leaving it unfinished removes the bytes."""
+
+    @property
+    def size(self) -> int:
+        """Bytes written so far."""
+        ...
+
+    def write(self, data: bytes) -> None:
+        """Append."""
+        ...
+
+    def finish(self) -> Blob:
+        """Make the bytes durable under their key."""
+        ...
+
+    def __enter__(self) -> Incoming: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class Blobs(Protocol):
+    """A place for bytes. Every method may be called from any thread."""
+
+    def begin(self) -> Incoming:
+        """Start an upload under a temporary name."""
+        ...
+
+    def read(self, key: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+        """The bytes from `start` up to `end` (not included); BlobMissing where there are none."""
+        ...
+
+    def size(self, key: str) -> int | None:
+        """How many bytes the key has; None where it does not exist."""
+        ...
+
+    def delete(self, key: str) -> None:
+        """Remove the key. One that does not exist is no error: a crash may come after a delete."""
+        ...
+
+    def stored(self) -> Iterator[StoredBlob]:
+        """Every finished key."""
+        ...
+
+    def unfinished(self) -> Iterator[StoredBlob]:
+        """Uploads that were started and not finished, by keys that `delete` accepts."""
+        ...
+
+
+class Digest:
+    """Size and SHA-256 of what passes by."""
+
+    __slots__ = ("_hash", "size")
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self.size = 0
+
+    def update(self, data: bytes) -> None:
+        """Count and hash."""
+        self._hash.update(data)
+        self.size += len(data)
+
+    @property
+    def sha256(self) -> str:
+        """Of everything so far, in hex."""
+        return self._hash.hexdigest()

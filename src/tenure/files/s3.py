@@ -1,0 +1,158 @@
+"""Blobs in S3, or in whatever speaks its protocol, through obstore.
+
+An object appears when its upload is complete, so a temporary name is not needed: an unfinished
+multipart upload is no object. Its key has a token of its own; the row of the blob says which key
+holds which content.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlsplit
+
+from tenure.core.errors import OptionError
+from tenure.files.blobs import CHUNK, Blob, Digest, StoredBlob
+from tenure.files.errors import BlobMissing
+
+if TYPE_CHECKING:
+    from obstore import WritableFile
+    from obstore.store import S3Store
+
+PART = 8 * 1024 * 1024
+"""Bytes of one part of a multipart upload; S3 asks for at least 5 MiB."""
+OPTIONS = frozenset({"endpoint", "region", "path_style"})
+
+
+class S3Blobs:
+    """`s3://bucket/prefix?endpoint=http://localhost:9000&region=eu-central-1`.
+
+    Credentials come from the usual AWS_* variables.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._store = _store(url)
+
+    def begin(self) -> S3Incoming:
+        """The first part is sent when it is full."""
+        return S3Incoming(self._store, f"blobs/{secrets.token_hex(16)}")
+
+    def read(self, key: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+        """One request for the range; its body is streamed."""
+        import obstore
+
+        length = self.size(key) if end is None else end
+        if length is None:
+            raise BlobMissing(key)
+        if start >= length:
+            return iter(())
+        try:
+            found = obstore.get(self._store, key, options={"range": (start, length)})
+        except FileNotFoundError:
+            raise BlobMissing(key) from None
+        return (bytes(part) for part in found.stream(min_chunk_size=CHUNK))
+
+    def size(self, key: str) -> int | None:
+        """By a HEAD request."""
+        import obstore
+
+        try:
+            return int(obstore.head(self._store, key)["size"])
+        except FileNotFoundError:
+            return None
+
+    def delete(self, key: str) -> None:
+        """S3 answers alike whether it existed."""
+        import obstore
+
+        try:
+            obstore.delete(self._store, key)
+        except FileNotFoundError:
+            return
+
+    def stored(self) -> Iterator[StoredBlob]:
+        """Page by page."""
+        import obstore
+
+        for page in obstore.list(self._store, "blobs", chunk_size=1000):
+            for found in page:
+                yield StoredBlob(found["path"], int(found["size"]), found["last_modified"])
+
+    def unfinished(self) -> Iterator[StoredBlob]:
+        """None: let a lifecycle rule of the bucket end multipart uploads that were abandoned."""
+        return iter(())
+
+
+class S3Incoming:
+    """One upload; parts are sent while the next one is filled."""
+
+    def __init__(self, store: S3Store, key: str) -> None:
+        import obstore
+
+        self._digest = Digest()
+        self._key = key
+        self._store = store
+        self._open: Callable[[], WritableFile] = lambda: obstore.open_writer(
+            store, key, buffer_size=PART
+        )
+        self._writer: WritableFile | None = None
+        self._finished = False
+
+    @property
+    def size(self) -> int:
+        """Bytes written so far."""
+        return self._digest.size
+
+    def write(self, data: bytes) -> None:
+        """Blocks while as many parts as allowed are under way."""
+        if self._writer is None:
+            self._writer = self._open()
+        self._writer.write(data)
+        self._digest.update(data)
+
+    def finish(self) -> Blob:
+        """Complete the upload: the object exists from here on."""
+        import obstore
+
+        if self._writer is None:
+            obstore.put(self._store, self._key, b"")
+        else:
+            self._writer.close()
+        self._finished = True
+        return Blob(self._key, self._digest.sha256, self._digest.size)
+
+    def __enter__(self) -> S3Incoming:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """A writer that is dropped unclosed sends nothing more, and its object never appears."""
+        if not self._finished:
+            self._writer = None
+
+
+def _store(url: str) -> S3Store:
+    try:
+        from obstore.store import S3Store
+    except ImportError:
+        raise OptionError(
+            f"{url.split('?')[0]} needs the package obstore: pip install 'tenure[s3]'"
+        ) from None
+    parts = urlsplit(url)
+    options = dict(parse_qsl(parts.query))
+    if not parts.netloc:
+        raise OptionError(f"{url!r} names no bucket; write s3://bucket/prefix")
+    if unknown := set(options) - OPTIONS:
+        raise OptionError(
+            f"{', '.join(sorted(unknown))} is not an option of s3://; there are "
+            f"{', '.join(sorted(OPTIONS))}"
+        )
+    endpoint = options.get("endpoint")
+    return S3Store(
+        parts.netloc,
+        prefix=parts.path.strip("/") or None,
+        endpoint=endpoint,
+        region=options.get("region", "us-east-1"),
+        virtual_hosted_style_request=options.get("path_style", "true") == "false",
+        client_options={"allow_http": True} if endpoint and endpoint.startswith("http:") else None,
+    )
