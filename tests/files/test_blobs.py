@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -114,3 +115,47 @@ def test_a_key_never_leaves_the_folder(tmp_path: Path, key: str) -> None:
 def test_a_wrong_s3_url_says_what_is_wrong(url: str, said: str) -> None:
     with pytest.raises(OptionError, match=said):
         S3Blobs(url)
+
+
+def cut(*parts: bytes) -> Iterator[bytes]:
+    yield from parts
+    raise ConnectionError
+
+
+def test_an_upload_goes_on_where_its_connection_was_cut(blobs: Blobs) -> None:
+    token = "ab" * 16
+    with pytest.raises(ConnectionError):
+        blobs.partial(token).append(0, cut(b"one, ", b"two, "))
+
+    assert blobs.partial(token).size() == 10
+    assert blobs.partial(token).append(10, [b"three"]) == 15
+    blob = blobs.partial(token).finish()
+    assert b"".join(blobs.read(blob.key)) == b"one, two, three"
+    assert (blob.size, blob.sha256) == (15, hashlib.sha256(b"one, two, three").hexdigest())
+
+
+def test_bytes_behind_the_offset_are_dropped(blobs: Blobs) -> None:
+    """A client that was told 4 sends from 4, whatever else had reached the disk."""
+    partial = blobs.partial("cd" * 16)
+    partial.append(0, [b"0123"])
+    partial.append(4, [b"lost"])
+    partial.append(4, [b"4567"])
+
+    assert b"".join(blobs.read(partial.finish().key)) == b"01234567"
+
+
+def test_a_partial_upload_is_listed_until_it_is_removed(blobs: Blobs) -> None:
+    partial = blobs.partial("ef" * 16)
+    partial.append(0, [b"half"])
+    assert [one.size for one in blobs.unfinished()] == [4]
+    partial.remove()
+    partial.remove()
+
+    assert list(blobs.unfinished()) == []
+    assert partial.size() == 0
+
+
+def test_an_empty_partial_upload_is_an_empty_file(blobs: Blobs) -> None:
+    blob = blobs.partial("01" * 16).finish()
+
+    assert (blob.size, blobs.size(blob.key)) == (0, 0)

@@ -8,7 +8,7 @@ the same content that happens at the same time.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -56,11 +56,41 @@ class Incoming(Protocol):
     def __exit__(self, *_: object) -> None: ...
 
 
+class PartialUpload(Protocol):
+    """An upload that goes on over several requests, and over several processes.
+
+    Who may append at a time is the caller's affair: a row says it, see `uploads`.
+    """
+
+    def append(self, offset: int, data: Iterable[bytes]) -> int:
+        """Add what comes, from `offset` on; what lay behind it is dropped. Answers the new size.
+
+        Where `data` raises, what came before is kept and the error goes on to the caller.
+        """
+        ...
+
+    def size(self) -> int:
+        """Bytes that are stored."""
+        ...
+
+    def finish(self) -> Blob:
+        """All of it as one blob."""
+        ...
+
+    def remove(self) -> None:
+        """Delete what there is; nothing to delete is no error."""
+        ...
+
+
 class Blobs(Protocol):
     """A place for bytes. Every method may be called from any thread."""
 
     def begin(self) -> Incoming:
         """Start an upload under a temporary name."""
+        ...
+
+    def partial(self, token: str) -> PartialUpload:
+        """The partial upload of this name: 32 hex digits."""
         ...
 
     def read(self, key: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
@@ -13,7 +13,8 @@ from typing import BinaryIO
 from tenure.files.blobs import CHUNK, Blob, Digest, StoredBlob
 from tenure.files.errors import BlobMissing
 
-KEY = re.compile(r"blobs/[0-9a-f]{2}/[0-9a-f]{64}-[0-9a-f]{16}|incoming/[0-9a-f]{16}\.part")
+KEY = re.compile(r"blobs/[0-9a-f]{2}/[0-9a-f]{64}-[0-9a-f]{16}|incoming/[0-9a-f]{16,32}\.part")
+TOKEN = re.compile(r"[0-9a-f]{32}")
 
 
 class FolderBlobs:
@@ -27,6 +28,12 @@ class FolderBlobs:
         incoming = self._root / "incoming"
         incoming.mkdir(mode=0o700, parents=True, exist_ok=True)
         return FolderIncoming(self._root, incoming / f"{secrets.token_hex(8)}.part")
+
+    def partial(self, token: str) -> FolderPartial:
+        """One temporary file for all of its requests."""
+        if not TOKEN.fullmatch(token):
+            raise BlobMissing(token)
+        return FolderPartial(self._root, self._root / "incoming" / f"{token}.part")
 
     def read(self, key: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
         """Opened before the first byte is asked for, so that a missing one is known at once."""
@@ -95,13 +102,7 @@ class FolderIncoming:
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
-        sha256 = self._digest.sha256
-        key = f"blobs/{sha256[:2]}/{sha256}-{self._path.stem}"
-        target = self._root / key
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._path.rename(target)
-        _sync_folder(target.parent)
-        return Blob(key, sha256, self._digest.size)
+        return _into_place(self._root, self._path, self._digest)
 
     def __enter__(self) -> FolderIncoming:
         return self
@@ -109,6 +110,57 @@ class FolderIncoming:
     def __exit__(self, *_: object) -> None:
         self._file.close()
         self._path.unlink(missing_ok=True)  # renamed where it was finished
+
+
+class FolderPartial:
+    """A temporary file that grows from request to request."""
+
+    def __init__(self, root: Path, path: Path) -> None:
+        self._root, self._path = root, path
+
+    def append(self, offset: int, data: Iterable[bytes]) -> int:
+        """Durable when this returns or raises: a client that is told an offset may rely on it."""
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.truncate(offset)
+            file.seek(offset)
+            try:
+                for part in data:
+                    file.write(part)
+            finally:
+                file.flush()
+                os.fsync(handle)
+            return file.tell()
+
+    def size(self) -> int:
+        """Nothing was appended yet: no file."""
+        try:
+            return self._path.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def finish(self) -> Blob:
+        """Hash the whole file, then rename it. After a crash between the two it is done again."""
+        self.append(self.size(), ())  # an empty upload has no file yet
+        digest = Digest()
+        with self._path.open("rb") as file:
+            while data := file.read(CHUNK):
+                digest.update(data)
+        return _into_place(self._root, self._path, digest)
+
+    def remove(self) -> None:
+        """One file."""
+        self._path.unlink(missing_ok=True)
+
+
+def _into_place(root: Path, path: Path, digest: Digest) -> Blob:
+    key = f"blobs/{digest.sha256[:2]}/{digest.sha256}-{secrets.token_hex(8)}"
+    target = root / key
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.rename(target)
+    _sync_folder(target.parent)
+    return Blob(key, digest.sha256, digest.size)
 
 
 def _chunks(file: BinaryIO, start: int, end: int | None) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ holds which content.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
@@ -37,6 +37,10 @@ class S3Blobs:
     def begin(self) -> S3Incoming:
         """The first part is sent when it is full."""
         return S3Incoming(self._store, f"blobs/{secrets.token_hex(16)}")
+
+    def partial(self, token: str) -> S3Partial:
+        """An object for each request."""
+        return S3Partial(self, self._store, f"uploads/{token}")
 
     def read(self, key: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
         """One request for the range; its body is streamed."""
@@ -73,15 +77,26 @@ class S3Blobs:
 
     def stored(self) -> Iterator[StoredBlob]:
         """Page by page."""
-        import obstore
-
-        for page in obstore.list(self._store, "blobs", chunk_size=1000):
-            for found in page:
-                yield StoredBlob(found["path"], int(found["size"]), found["last_modified"])
+        return self._list("blobs")
 
     def unfinished(self) -> Iterator[StoredBlob]:
-        """None: let a lifecycle rule of the bucket end multipart uploads that were abandoned."""
-        return iter(())
+        """Parts of uploads that go on over several requests.
+
+        Multipart uploads that were abandoned are no objects: a lifecycle rule of the bucket ends
+        them.
+        """
+        return self._list("uploads")
+
+    def parts_of(self, folder: str) -> Iterator[StoredBlob]:
+        """The objects of one partial upload."""
+        return self._list(folder)
+
+    def _list(self, prefix: str) -> Iterator[StoredBlob]:
+        import obstore
+
+        for page in obstore.list(self._store, prefix, chunk_size=1000):
+            for found in page:
+                yield StoredBlob(found["path"], int(found["size"]), found["last_modified"])
 
 
 class S3Incoming:
@@ -129,6 +144,60 @@ class S3Incoming:
         """A writer that is dropped unclosed sends nothing more, and its object never appears."""
         if not self._finished:
             self._writer = None
+
+
+class S3Partial:
+    """Each request's bytes are an object named by its offset: `uploads/<token>/<offset>`."""
+
+    def __init__(self, blobs: S3Blobs, store: S3Store, folder: str) -> None:
+        self._blobs, self._store, self._folder = blobs, store, folder
+
+    def append(self, offset: int, data: Iterable[bytes]) -> int:
+        """The object is completed with whatever came, also where the client went away."""
+        for part in self._parts():
+            if self._offset(part) >= offset:
+                self._blobs.delete(part.key)
+        written = 0
+        with S3Incoming(self._store, f"{self._folder}/{offset:020d}") as incoming:
+            try:
+                for one in data:
+                    incoming.write(one)
+            finally:
+                written = incoming.size
+                if written:
+                    incoming.finish()
+        return offset + written
+
+    def size(self) -> int:
+        """Up to the first gap: a part that was lost ends it."""
+        end = 0
+        for part in self._parts():
+            if self._offset(part) != end:
+                break
+            end += part.size
+        return end
+
+    def finish(self) -> Blob:
+        """Read the parts in order into one object; the caller removes them when a row has it."""
+        size = self.size()
+        with self._blobs.begin() as incoming:
+            for part in self._parts():
+                if self._offset(part) < size:
+                    for data in self._blobs.read(part.key):
+                        incoming.write(data)
+            return incoming.finish()
+
+    def remove(self) -> None:
+        """Part after part."""
+        for part in self._parts():
+            self._blobs.delete(part.key)
+
+    def _parts(self) -> list[StoredBlob]:
+        return sorted(self._blobs.parts_of(self._folder), key=self._offset)
+
+    @staticmethod
+    def _offset(part: StoredBlob) -> int:
+        return int(part.key.rpartition("/")[2])
 
 
 def _store(url: str) -> S3Store:
