@@ -36,6 +36,9 @@ from tests.support.servers import (  # noqa: E402
     start_postgres,
 )
 
+# Applications may be installed beside Tenure; the tests are about what Tenure brings itself.
+os.environ["TENURE_FEATURES"] = "outbox,schedules,transfer"
+
 DIALECTS = ["sqlite", "postgres", "mysql"]
 IN_CI = os.environ.get("CI") == "true"
 

@@ -11,6 +11,7 @@ from bench.drains import NOOP_SLOTS
 from bench.figures.scale import Scale
 from bench.result import Result, at_most
 from tenure import JobFilter, RunningJob, State, Tenure, Worker
+from tenure.features.schedules import Schedules
 
 JOBS = 200_000
 IDLE_SECONDS = 20.0
@@ -26,7 +27,7 @@ def punctual(scale: Scale) -> Result:
     """Seconds from a slot to its job's row, worst of all: no-op jobs as fast as they go; idle."""
     with postgres_server() as server, fresh(server) as url:
         app = make_app(url)
-        app.schedules.every(seconds=1, slot_as="at", catch_up="all")(
+        Schedules.of(app).every(seconds=1, slot_as="at", catch_up="all")(
             app.job("slot", queue="slots")(slot)
         )
         with Worker(app, concurrency=NOOP_SLOTS):
@@ -36,7 +37,7 @@ def punctual(scale: Scale) -> Result:
             while app.insight.counts(JobFilter(kinds=("noop",))).get(State.QUEUED, 0):
                 time.sleep(POLL_SECONDS)
         busy = lateness(app)[len(idle) :]
-        dropped = app.schedules.get("slot").dropped
+        dropped = Schedules.of(app).get("slot").dropped
         app.close()
     return Result(
         bench="punctual",

@@ -24,6 +24,7 @@ from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from tenure import Exponential, Fail, Limit, Retry, RunningJob, Tenure
+from tenure.features.schedules import Schedules
 
 PROVIDER = os.environ.get("SHOP_PROVIDER", "http://127.0.0.1:8001")
 MAIL_SERVER = os.environ.get("SHOP_MAIL_SERVER", "127.0.0.1:8025")
@@ -41,6 +42,7 @@ TABLES = [
 ]
 
 jobs = Tenure()  # the database that TENURE_DATABASE_URL names, else ./tenure.db
+schedules = Schedules(jobs)
 
 
 # The jobs: `tenure worker --app shop:jobs` runs them.
@@ -97,7 +99,7 @@ def mail_receipt(job: RunningJob, order_id: str) -> None:
         server.send_message(mail)
 
 
-@jobs.schedules.cron("30 2 * * *", slot_as="slot")
+@schedules.cron("30 2 * * *", slot_as="slot")
 @jobs.job("report.nightly")
 def report(job: RunningJob, slot: datetime) -> None:
     """Yesterday's receipts, once a night on any number of workers; run again it says the same."""

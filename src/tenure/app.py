@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Concatenate, Literal, ParamSpec, Unpack
 
@@ -15,8 +15,7 @@ from tenure.core.rules.limits import Limit
 from tenure.core.rules.retry import Exponential, RetryPolicy
 from tenure.core.signals import Signals
 from tenure.core.timing.clock import Clock
-from tenure.feature import Feature, Runner
-from tenure.features.schedules import Schedules
+from tenure.feature import Features, Includable, Runner
 from tenure.jobs.blocking import check_off_loop
 from tenure.jobs.codec import EMPTY, encode
 from tenure.jobs.handler import Handler, HandlerOptions, Registry, RunsIn, described, timeout_of
@@ -55,6 +54,7 @@ class Tenure:
         *,
         settings: Settings | None = None,
         clock: Clock | None = None,
+        features: Collection[str] | None = None,
     ) -> None:
         self.settings = settings or Settings()
         self.url = self.settings.database_url if url is None else url
@@ -66,8 +66,9 @@ class Tenure:
             wake=self.settings.wake(self.signals),
         )
         self.handlers = Registry()
-        self.schedules = Schedules(self)
-        self.runners: list[Runner] = [*self.schedules.runners]
+        self.runners: list[Runner] = []
+        chosen = self.settings.features if features is None else features
+        self.features = Features(self, chosen, self._take)
         self.insight = Insight(self.store)
         self.operator = Operator(self.store, self.signals)
         self.tenants = Tenants(self.store)
@@ -114,10 +115,15 @@ class Tenure:
 
         return register
 
-    def include(self, feature: Feature) -> None:
-        """The whole plug-in system: take a feature's handlers, slots and runners."""
+    def include(self, feature: Includable) -> None:
+        """Add a feature, or anything else that has handlers. Installed features come by themselves
+        when a worker, an API or a command starts; `features=("outbox",)` limits which.
+        """
+        self.features.include(feature)
+
+    def _take(self, feature: Any) -> None:
         self.handlers.include(feature)
-        self.runners.extend(feature.runners)
+        self.runners.extend(getattr(feature, "runners", ()))
 
     def policy(self, kind: str) -> RetryPolicy:
         """The retry policy of a kind; the engine's own where this app has no handler."""

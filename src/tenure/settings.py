@@ -47,6 +47,15 @@ class Settings(BaseSettings):
     keep_dead_letters_seconds: float | None = Field(default=None, ge=1, le=TEN_YEARS)
     prune_chunk: int = Field(default=500, ge=1, le=10_000)
     queue_slots: Annotated[dict[str, int], NoDecode] = {}
+    features: Annotated[tuple[str, ...] | None, NoDecode] = None
+
+    @field_validator("features", mode="before")
+    @classmethod
+    def _parse_features(cls, value: object) -> object:
+        """`outbox,schedules`: which of the installed features are used."""
+        if not isinstance(value, str):
+            return value
+        return tuple(part.strip() for part in value.split(",") if part.strip())
 
     @field_validator("queue_slots", mode="before")
     @classmethod

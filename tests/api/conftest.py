@@ -17,6 +17,7 @@ from tenure import RunningJob, Tenure
 from tenure.access import Keys, Permission
 from tenure.api import ApiSettings, create_api
 from tenure.api.server import Server
+from tenure.features.schedules import Schedules
 from tests.support.until import until
 
 
@@ -54,7 +55,7 @@ def engine(tmp_path: Path) -> Iterator[Tenure]:
 def add_report(engine: Tenure) -> None:
     """A handler with a schedule."""
 
-    @engine.schedules.every(hours=1, name="hourly")
+    @Schedules.of(engine).every(hours=1, name="hourly")
     @engine.job("report")
     def report(job: RunningJob, days: int = 1) -> None:
         if days < 0:

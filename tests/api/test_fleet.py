@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tenure import State, Tenure, Worker
+from tenure.features.schedules import Schedules
 from tests.api.conftest import Serve, Served, add_report
 from tests.api.test_bad_input import check_problem
 from tests.support.until import until
@@ -55,7 +56,7 @@ def test_what_belongs_to_no_tenant_is_not_for_one_tenants_key(served: Served) ->
 
 
 def test_schedules_are_seen_paused_edited_and_run(served: Served) -> None:
-    served.engine.schedules.synchronise()
+    Schedules.of(served.engine).synchronise()
     [listed] = served.get("/api/schedules").json()["items"]
     assert (listed["name"], listed["every"], listed["kind"]) == ("hourly", 3_600, "report")
     path = "/api/schedules/hourly"
@@ -73,7 +74,7 @@ def test_schedules_are_seen_paused_edited_and_run(served: Served) -> None:
 
 
 def test_what_a_schedule_cannot_be_is_refused(served: Served) -> None:
-    served.engine.schedules.synchronise()
+    Schedules.of(served.engine).synchronise()
     path = "/api/schedules/hourly"
     patch = served.client.patch
     check_problem(patch(path, json={}), 422, "bad-option")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tenure import Tenure
+from tenure.features.schedules import Schedules
 from tenure.testing import run_until_idle
 from tests.api.conftest import Serve, Served, add_report
 
@@ -26,7 +27,7 @@ SOON = {"type": "integer", "minimum": 0, "maximum": 50}
 @pytest.fixture
 def engine(engine: Tenure) -> Tenure:
     add_report(engine)
-    engine.schedules.synchronise()
+    Schedules.of(engine).synchronise()
     engine.enqueue_many([engine.new("report", {"days": n}) for n in (1, -1)])
     run_until_idle(engine)
     engine.enqueue_many([engine.new("report") for _ in range(100)])

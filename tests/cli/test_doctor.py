@@ -11,7 +11,7 @@ import pytest
 
 from tenure import Tenure, Worker
 from tenure.cli.doctor.checks import clock, wal_reset
-from tenure.cli.doctor.findings import Level
+from tenure.feature.finding import Level
 from tenure.operations.insight import WORKERS
 from tenure.stores.contract import ClaimRequest
 from tenure.stores.contract.parts import Record

@@ -11,7 +11,9 @@ from tests.cli.conftest import Shop
 
 NIGHTLY = """
 
-app.schedules.cron("30 2 * * *", zone="Europe/Berlin", payload={"a": 1}, name="nightly")(add)
+from tenure.features.schedules import Schedules
+
+Schedules(app).cron("30 2 * * *", zone="Europe/Berlin", payload={"a": 1}, name="nightly")(add)
 """
 
 

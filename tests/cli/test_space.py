@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tenure import Tenure
-from tenure.cli.doctor.findings import Level
 from tenure.cli.doctor.space import is_old, log_length, told, volume
+from tenure.feature.finding import Level
 from tenure.stores.sql.read.table_health import Snapshot
 from tenure.stores.sqlite.wal import LIMIT_BYTES
 from tests.cli.conftest import Shop

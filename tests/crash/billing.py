@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from tenure import NewJob, Page, RunningJob
+from tenure.features.schedules import Schedules
 from tests.crash.handlers import ADD_EFFECT, AT_ONCE, app
 from tests.crash.marks import run_number_of
 from tests.crash.steps import STEP, STEPS, YEAR_HOURS
@@ -42,7 +43,7 @@ def slot(job: RunningJob, slot: datetime) -> None: ...
 
 
 for step in STEPS:
-    app.schedules.every(hours=YEAR_HOURS, slot_as="slot", catch_up="all", name=step)(slot)
+    Schedules.of(app).every(hours=YEAR_HOURS, slot_as="slot", catch_up="all", name=step)(slot)
 
 
 @app.job("bill", retry=AT_ONCE)
@@ -57,7 +58,7 @@ def tenants(after: str | None) -> Page[int]:
     return Page(rows, str(rows[-1]) if rows[-1] + 1 < TENANTS else None)
 
 
-@app.schedules.for_each("classes.billing", pages=tenants)
+@Schedules.of(app).for_each("classes.billing", pages=tenants)
 def classes_billing(tenant: int, slot: datetime) -> NewJob:
     if tenant == DEADLY and run_number_of("billing") == 1:
         die()

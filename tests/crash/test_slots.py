@@ -10,6 +10,7 @@ import pytest
 
 from tenure import Tenure
 from tenure.core.filter import JobFilter
+from tenure.features.schedules import Schedules
 from tenure.features.schedules.fire import fire
 from tests.crash.programs import Programs
 from tests.crash.steps import STEP, STEPS, YEAR_HOURS
@@ -33,7 +34,7 @@ def test_a_kill_at_any_step_neither_loses_nor_doubles_a_slot(
 
 def set_back(app: Tenure, name: str) -> list[datetime]:
     """The schedule of this name, as if nobody had looked for three slots."""
-    row = app.schedules.get(name)
+    row = Schedules.of(app).get(name)
     missed = [row.next_at - back * timedelta(hours=YEAR_HOURS) for back in range(MISSED, 0, -1)]
     app.store.records.put(replace(row, next_at=missed[0]).to_record())
     return missed

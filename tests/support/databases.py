@@ -15,7 +15,7 @@ from tenure.stores import open_store
 from tenure.stores.sql.store import SqlStore
 from tests.support.servers import DRIVERS, Server
 
-KEPT = "tenure_migrations"
+KEPT = ("tenure_migrations", "tenure_feature_migrations")
 
 
 class Databases(Protocol):
@@ -56,7 +56,7 @@ class ServerDatabases:
         self._engine = engine_for(self.url)
         self._connection: Connection = self._engine.connect()
         tables = inspect(self._engine).get_table_names()
-        ours = sorted(name for name in tables if name.startswith("tenure_") and name != KEPT)
+        ours = sorted(name for name in tables if name.startswith("tenure_") and name not in KEPT)
         self._deletes = [f"DELETE FROM {name}" for name in ours]  # noqa: S608 - names of ours
 
     def empty(self, folder: Path | None = None) -> str:

@@ -6,10 +6,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tenure import RunningJob, Tenure, Worker
+from tenure.feature.metrics import DURATIONS_MS, Histogram
 from tenure.stores.contract import parts as beside
 from tenure.testing import run_until_idle
 from tenure.watch import fleet
-from tenure.watch.counting import DURATIONS_MS, Histogram, Lately, Names
+from tenure.watch.counting import Lately, Names
 from tenure.watch.families import FAMILIES
 from tenure.watch.metrics import Metrics
 from tenure.watch.settings import WatchSettings

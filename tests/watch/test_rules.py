@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tenure.watch.families import FAMILIES, Sort
+from tenure.feature import Sort
+from tenure.watch.families import FAMILIES
 
 ROOT = Path(__file__).parents[2]
 RULES = ROOT / "deploy" / "prometheus" / "alerts.yml"

@@ -12,8 +12,8 @@ from tenure.core.errors import StoreUnavailable
 from tenure.core.failure import Failure
 from tenure.core.rules.settlement import Settled, Settlement
 from tenure.core.signals import Signals
+from tenure.feature.sentence import Sentence
 from tenure.watch import storyteller
-from tenure.watch.sentences import Sentence
 from tenure.watch.storyteller import Storyteller
 from tests.watch.conftest import claimed
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from tenure import Exponential, RunningJob, Settings, Snooze, State, Tenure, Worker
 from tenure.core.filter import JobFilter
+from tenure.features.schedules import Schedules
 from tenure.worker.settings import WorkerSettings
 from tests.support.until import until
 
@@ -20,7 +21,7 @@ LAZY = WorkerSettings(
 
 
 def ticking(app: Tenure, queue: str = "default") -> None:
-    @app.schedules.every(seconds=1)
+    @Schedules.of(app).every(seconds=1)
     @app.job("tick", queue=queue)
     async def tick(job: RunningJob) -> None: ...
 
@@ -105,7 +106,7 @@ def test_the_next_look_is_at_the_next_slot_or_soon(app: Tenure) -> None:
     Worker(app).tick()
     assert runner.due_in() <= 1
 
-    app.schedules.edit("tick", every=86_400)
+    Schedules.of(app).edit("tick", every=86_400)
     Worker(app).tick()
     assert runner.due_in() <= 5
 
@@ -113,7 +114,7 @@ def test_the_next_look_is_at_the_next_slot_or_soon(app: Tenure) -> None:
 def test_a_job_of_a_slot_belongs_to_the_tick_that_fired_it(app: Tenure) -> None:
     ticking(app)
     Worker(app).tick()
-    due = app.schedules.get("tick").next_at
+    due = Schedules.of(app).get("tick").next_at
 
     until(lambda: app.store.now() >= due)
     report = Worker(app).tick()

@@ -1,4 +1,4 @@
-"""`create_api`: one FastAPI app over one engine. What it is made of, step by step."""
+"""`create_api`: one FastAPI app over one engine and its features."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tenure.api.openapi import add_document
 from tenure.api.routes import KNOWN, PUBLIC
 from tenure.api.settings import ApiSettings
 from tenure.app import Tenure
+from tenure.dashboard.screens import add_screens
 from tenure.watch.requests import Correlated
 from tenure.worker import Worker
 
@@ -40,20 +41,25 @@ def create_api(
         docs_url=None,
         redoc_url=None,
     )
+    engine.features.load()
     api.state.service = Service.over(engine, settings, worker)
-    add_problems(api)
+    add_problems(api, engine.features)
     _add_guards(api, engine, settings)
-    _add_routes(api, settings)
+    _add_routes(api, engine, settings)
     install_identity(api, engine)
     add_document(api)
     return api
 
 
-def _add_routes(api: FastAPI, settings: ApiSettings) -> None:
+def _add_routes(api: FastAPI, engine: Tenure, settings: ApiSettings) -> None:
     limits = [Depends(limited)] if settings.requests_per_minute else []
     api.state.rates = Rates(settings.requests_per_minute)
     for router in KNOWN:
         api.include_router(router, dependencies=limits)
+    for feature in engine.features:
+        for router in feature.routers():
+            api.include_router(router, dependencies=limits)
+        add_screens(api, feature)
     for router in PUBLIC:
         api.include_router(router)
 

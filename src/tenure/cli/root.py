@@ -23,22 +23,34 @@ from tenure.cli.commands.worker import worker
 from tenure.cli.commands.workers import workers
 from tenure.cli.demo import demo
 from tenure.cli.doctor.command import doctor
+from tenure.cli.feature_commands import feature_commands, feature_problems
 from tenure.cli.kit import errors
 from tenure.cli.kit.engines import closing_engines
 from tenure.cli.up.command import up
-from tenure.features.outbox.cli import outbox
-from tenure.features.schedules.cli import schedules
-from tenure.features.transfer.cli import move
 
 
 class Commands(TyperGroup):
-    """Ends every command alike: an error is one line and an exit code."""
+    """The engine's commands and those of installed features.
+
+    Ends every command alike: an error is one line and an exit code.
+    """
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Ours in their order, then those of features."""
+        own = super().list_commands(ctx)
+        return own + [name for name in feature_commands() if name not in own]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Ours first: they work without any feature, and a feature cannot replace them."""
+        return super().get_command(ctx, cmd_name) or feature_commands().get(cmd_name)
 
     def main(self, args: Sequence[str] | None = None, *given: Any, **extra: Any) -> Any:
         """See `tenure.cli.kit.errors`."""
         extra["standalone_mode"] = False
         with closing_engines():
-            code = errors.run(lambda: super(Commands, self).main(args, *given, **extra))
+            code = errors.run(
+                lambda: super(Commands, self).main(args, *given, **extra), feature_problems
+            )
         sys.exit(code)
 
 
@@ -60,12 +72,10 @@ def root(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-for command in (up, worker, api, enqueue, tick, migrate, move, workers, doctor, audit, demo):
+for command in (up, worker, api, enqueue, tick, migrate, workers, doctor, audit, demo):
     app.command(command.__name__)(command)
 app.add_typer(jobs, name="jobs")
 app.add_typer(queues, name="queues")
 app.add_typer(tenants, name="tenants")
 app.add_typer(limits, name="limits")
-app.add_typer(schedules, name="schedules")
 app.add_typer(keys, name="keys")
-app.add_typer(outbox, name="outbox")

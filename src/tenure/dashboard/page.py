@@ -1,43 +1,18 @@
-"""Serves the files of the page, with headers that let a browser run nothing else."""
+"""Serves the files of the page."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import mimetypes
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Response
+
+from tenure.dashboard.page_file import PageFile, answer_with
 
 FILES = files("tenure.dashboard") / "files"
 FIRST = "index.html"
 SAMPLE = "sample.json"
-POLICY = "; ".join(
-    [
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self'",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-        "require-trusted-types-for 'script'",
-        "trusted-types 'none'",
-    ]
-)
-TYPES = {".js": "text/javascript", ".svg": "image/svg+xml", ".json": "application/json"}
-
-
-@dataclass(frozen=True, slots=True)
-class PageFile:
-    """One file, read when the API is made."""
-
-    body: bytes
-    media_type: str
-    tag: str
 
 
 def install_page(api: FastAPI) -> None:
@@ -48,7 +23,7 @@ def install_page(api: FastAPI) -> None:
         path = "/" if name == FIRST else f"/page/{name}"
         api.add_api_route(
             path,
-            _answer_with(file),
+            answer_with(file),
             methods=["GET", "HEAD"],
             include_in_schema=False,
             response_class=Response,
@@ -63,27 +38,4 @@ def sample_jobs() -> list[dict[str, Any]]:
 
 def page_files() -> dict[str, PageFile]:
     """By name."""
-    return {file.name: _read(file.name, file.read_bytes()) for file in FILES.iterdir()}
-
-
-def _read(name: str, body: bytes) -> PageFile:
-    suffix = name[name.rindex(".") :]
-    media_type = TYPES.get(suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
-    return PageFile(body, media_type, f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"')
-
-
-def _answer_with(file: PageFile) -> Any:
-    headers = {
-        "etag": file.tag,
-        "cache-control": "no-cache",
-        "content-security-policy": POLICY,
-        "cross-origin-opener-policy": "same-origin",
-        "permissions-policy": "camera=(), geolocation=(), microphone=()",
-    }
-
-    async def answer(request: Request) -> Response:
-        if file.tag in request.headers.get("if-none-match", ""):
-            return Response(status_code=304, headers=headers)
-        return Response(file.body, media_type=file.media_type, headers=headers)
-
-    return answer
+    return {file.name: PageFile.read(file.name, file.read_bytes()) for file in FILES.iterdir()}

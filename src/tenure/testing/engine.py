@@ -48,6 +48,7 @@ def _point(app: Tenure, store: Store, url: str) -> None:
     app.limits = KeptLimits(store, app.handlers, app.published)
     app.queues = app.queues.on(store)
     app.waits = Waits(store, app.signals)
+    app.features.use(store)
 
 
 def run_until_idle(app: Tenure, *, concurrency: int | None = None) -> int:

@@ -1,53 +1,13 @@
-"""Plain numbers that are cheap to add to: counts, histograms, what happened lately."""
+"""Plain numbers that are cheap to add to: what happened lately, averages, names as labels."""
 
 from __future__ import annotations
 
 import time
-from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable
-from itertools import accumulate
 
-DURATIONS_MS = (1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000,
-                300_000, 900_000)  # fmt: skip
-LABELS = tuple(map(str, map(float, DURATIONS_MS)))
 LONGEST_SECONDS = 300
-FEW = 20
 OTHER = "other"
-
-
-class Histogram:
-    """Milliseconds in buckets. The buckets are disjoint here and cumulative when shown."""
-
-    __slots__ = ("buckets", "total")
-
-    def __init__(self) -> None:
-        self.buckets = [0] * (len(DURATIONS_MS) + 1)
-        self.total = 0.0
-
-    def add(self, milliseconds: float) -> None:
-        """One duration."""
-        self.buckets[bisect_left(DURATIONS_MS, milliseconds)] += 1
-        self.total += milliseconds
-
-    def add_all(self, milliseconds: list[float]) -> None:
-        """Many at once: sorted, each bucket is one search."""
-        if len(milliseconds) < FEW:
-            for one in milliseconds:
-                self.add(one)
-            return
-        milliseconds.sort()
-        before = 0
-        for place, bound in enumerate(DURATIONS_MS):
-            below = bisect_right(milliseconds, bound)
-            self.buckets[place] += below - before
-            before = below
-        self.buckets[-1] += len(milliseconds) - before
-        self.total += sum(milliseconds)
-
-    def shown(self) -> list[tuple[str, float]]:
-        """As Prometheus has it: each bound with all that is below it."""
-        return list(zip((*LABELS, "+Inf"), accumulate(self.buckets), strict=True))
 
 
 class Lately:

@@ -1,28 +1,10 @@
-"""Every metric there is: name, type, labels, meaning. docs/guides/metrics.md is the same table."""
+"""The metrics of the engine: name, type, labels, meaning. docs/guides/metrics.md lists them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterable
 
-
-class Sort(StrEnum):
-    """How a metric is read."""
-
-    GAUGE = "gauge"
-    COUNTER = "counter"
-    HISTOGRAM = "histogram"
-    SUMMARY = "summary"
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """A metric: its samples carry these labels."""
-
-    name: str
-    sort: Sort
-    labels: tuple[str, ...]
-    meaning: str
+from tenure.feature import Family, Feature, FeatureError, Sort
 
 
 def _gauge(name: str, meaning: str, *labels: str) -> Family:
@@ -80,8 +62,6 @@ POLLER = (
     _histogram("tick_duration_ms", "one tick or turn of a runner", "runner"),
     _counter("enqueued_total", "jobs added by this process"),
     _counter("purged_total", "finished jobs removed"),
-    _counter("schedule_fired_total", "slots of schedules that fired here"),
-    _counter("schedule_dropped_total", "slots of schedules that were left out"),
     _counter("troubles_total", "what went wrong, by the name of the signal", "what"),
 )
 
@@ -100,3 +80,18 @@ FED = (
 """Nothing of the engine feeds these: features and apps do, by their signals."""
 
 FAMILIES = {one.name: one for one in (*FLEET, *RUNS, *POLLER, *STORE, *FED)}
+"""The engine's own. Features declare theirs: see `with_features`."""
+
+
+def with_features(features: Iterable[Feature]) -> dict[str, Family]:
+    """The engine's and those of these features, by name; a name belongs to one of them."""
+    found = dict(FAMILIES)
+    for feature in features:
+        for metric in feature.metrics:
+            if metric.family.name in found:
+                raise FeatureError(
+                    f"the metric {metric.family.name!r} of the feature {feature.name!r} is "
+                    "declared elsewhere already; give it another name"
+                )
+            found[metric.family.name] = metric.family
+    return found

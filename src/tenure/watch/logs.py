@@ -14,9 +14,10 @@ import structlog
 
 from tenure.app import Tenure
 from tenure.core.lease import ClaimedJob
+from tenure.feature.sentence import Sentence
 from tenure.jobs.running_job import current_job
 from tenure.watch.correlation import correlation_id
-from tenure.watch.sentences import Say, Sentence
+from tenure.watch.sentences import Say
 from tenure.watch.settings import LogFormat, WatchSettings
 from tenure.watch.storyteller import Storyteller
 from tenure.watch.text import MASK, clean, is_secret, mask
@@ -56,7 +57,9 @@ def log_signals(app: Tenure, settings: WatchSettings | None = None) -> None:
     """Write what happens in this app as log lines; with the level `debug` every step of it."""
     settings = settings or WatchSettings()
     verbose = settings.log_level == "debug"
-    Storyteller(voice(payloads=settings.log_payloads), verbose=verbose).listen(app.signals)
+    Storyteller(voice(payloads=settings.log_payloads), verbose=verbose).listen(
+        app.signals, app.features
+    )
 
 
 def voice(*, payloads: bool = False) -> Say:

@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from opentelemetry.metrics import CallbackOptions, Histogram, MeterProvider, Observation
+from opentelemetry.metrics import CallbackOptions, Histogram, Meter, MeterProvider, Observation
 from prometheus_client.core import Metric
 
 from tenure.app import Tenure
-from tenure.watch.families import FAMILIES, Family, Sort
+from tenure.feature import Family, Feature, Sort
+from tenure.watch.families import FAMILIES
 from tenure.watch.metrics import Metrics
 
 DURATION = "processing_duration_ms"
@@ -29,13 +30,24 @@ def install_meters(app: Tenure, provider: MeterProvider) -> None:
         if family.name == DURATION:
             recorded = meter.create_histogram(DURATION, "ms", family.meaning)
             app.signals.subscribe(_recording(recorded), "jobs.settled")
-        elif family.sort is Sort.GAUGE:
-            meter.create_observable_gauge(family.name, [last.asks(family.name, family)])
-        elif family.sort is Sort.COUNTER:
-            meter.create_observable_counter(family.name, [last.asks(family.name, family)])
         else:
-            for part in (f"{family.name}_count", f"{family.name}_sum"):
-                meter.create_observable_counter(part, [last.asks(part, family)])
+            _observe(meter, family, last)
+
+    def observe_feature(feature: Feature) -> None:
+        for metric in feature.metrics:
+            _observe(meter, metric.family, last)
+
+    app.features.follow(observe_feature)
+
+
+def _observe(meter: Meter, family: Family, last: Last) -> None:
+    if family.sort is Sort.GAUGE:
+        meter.create_observable_gauge(family.name, [last.asks(family.name, family)])
+    elif family.sort is Sort.COUNTER:
+        meter.create_observable_counter(family.name, [last.asks(family.name, family)])
+    else:
+        for part in (f"{family.name}_count", f"{family.name}_sum"):
+            meter.create_observable_counter(part, [last.asks(part, family)])
 
 
 class Last:

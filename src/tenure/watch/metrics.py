@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 
 from tenure.app import Tenure
 from tenure.asgi.messages import PROBLEM, problem_document
+from tenure.watch.families import with_features
 from tenure.watch.fleet import Fleet
 from tenure.watch.poller import Poller
 from tenure.watch.runs import Runs
@@ -56,6 +57,7 @@ class Metrics:
         self.runs = Runs(app.handlers, settings.docgen_kinds)
         self.poller = Poller()
         self.fleet = Fleet(app)
+        self._features = app.features
         self._store_times = StoreTimes()
         self._services = Services()
         app.signals.subscribe(self.runs.settled, "jobs.settled")
@@ -80,10 +82,13 @@ class Metrics:
 
     def collect(self) -> Iterator[Metric]:
         """One scrape, without those of Python and of the process."""
-        samples = Samples()
-        parts = (self.runs, self.poller, self._store_times, self._services, self.fleet)
-        for part in parts:
+        features = list(self._features)
+        samples = Samples(with_features(features))
+        for part in (self.runs, self.poller, self._store_times, self._services, self.fleet):
             part.sample(samples)
+        for feature in features:
+            for metric in feature.metrics:
+                metric.sample(samples)
         yield from samples
 
     def stats(self) -> Stats:

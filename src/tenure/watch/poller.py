@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from tenure.core.signals import Signals
-from tenure.watch.counting import Histogram
+from tenure.feature.metrics import Histogram
 from tenure.watch.samples import Samples
 
 JOBS = "jobs"
@@ -51,8 +51,6 @@ class Poller:
             "tick.done": self._tick,
             "jobs.enqueued": self._enqueued,
             "jobs.purged": self._purged,
-            "schedule.fired": self._fired,
-            "schedule.dropped": self._dropped,
         }
         for name, hear in heard.items():
             signals.subscribe(hear, name)
@@ -121,12 +119,6 @@ class Poller:
 
     def _purged(self, _: str, facts: Facts) -> None:
         self._add(facts["jobs"], "purged_total")
-
-    def _fired(self, _: str, facts: Facts) -> None:
-        self._add(1, "schedule_fired_total")
-
-    def _dropped(self, _: str, facts: Facts) -> None:
-        self._add(facts["slots"], "schedule_dropped_total")
 
     def _trouble(self, name: str, facts: Facts) -> None:
         self._add(1, "troubles_total", name)

@@ -12,8 +12,9 @@ from typing import Any
 
 from tenure.core.job import State
 from tenure.core.rules.settlement import Settled, Settlement
+from tenure.feature.metrics import Histogram
 from tenure.jobs.handler import Handler
-from tenure.watch.counting import Histogram, Lately, Names
+from tenure.watch.counting import Lately, Names
 from tenure.watch.samples import Samples
 
 MOST_ATTEMPTS = 20

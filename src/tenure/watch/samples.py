@@ -13,8 +13,8 @@ from prometheus_client.core import (
     SummaryMetricFamily,
 )
 
-from tenure.watch.counting import Histogram, share
-from tenure.watch.families import FAMILIES, Family, Sort
+from tenure.feature.metrics import Family, Histogram, Sort
+from tenure.watch.counting import share
 
 CLASSES = {
     Sort.GAUGE: GaugeMetricFamily,
@@ -27,8 +27,8 @@ CLASSES = {
 class Samples:
     """One scrape. A name that is not in the table is an error."""
 
-    def __init__(self) -> None:
-        self._families = {name: _empty(family) for name, family in FAMILIES.items()}
+    def __init__(self, families: Mapping[str, Family]) -> None:
+        self._families = {name: _empty(family) for name, family in families.items()}
 
     def __iter__(self) -> Iterator[Metric]:
         return iter(self._families.values())

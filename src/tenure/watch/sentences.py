@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,29 +11,13 @@ from tenure.core.errors import StoreUnavailable
 from tenure.core.job import State
 from tenure.core.lease import ClaimedJob
 from tenure.core.rules.settlement import Settled
+from tenure.feature.sentence import Facts, Sentence, Telling
 from tenure.watch.text import clip, plural
 
 OUTAGE = "outage"
-Facts = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """What to say. With a subject it is said once, and again only after a time of quiet; if it is
-    `lasting`, once a minute.
-    """
-
-    tone: str
-    text: str
-    subject: str | None = None
-    job: ClaimedJob | None = None
-    facts: Facts = field(default_factory=dict)
-    signal: str = ""
-    lasting: bool = False
 
 
 Say = Callable[[Sentence], None]
-Telling = Callable[[Facts], Iterator[Sentence]]
 
 
 def worker_started(facts: Facts) -> Iterator[Sentence]:
@@ -161,38 +144,11 @@ def trouble(facts: Facts) -> Iterator[Sentence]:
     yield Sentence("error", text, text)
 
 
-def schedule_dropped(facts: Facts) -> Iterator[Sentence]:
-    """Slots that nobody will run."""
-    text = f"schedule {facts['schedule']}: {plural(facts['slots'], 'slot')} left out"
-    yield Sentence("warning", f"{text} that passed meanwhile (catch_up={facts['catch_up']})")
-
-
 def jobs_lifted(facts: Facts) -> Iterator[Sentence]:
     """A queue's ageing at work."""
     jobs, queue = plural(facts["jobs"], "job"), facts["queue"]
     text = f"{jobs} of the queue {queue} waited {facts['seconds']:g} s: one step of priority up"
     yield Sentence("info", text)
-
-
-def schedule_disabled(facts: Facts) -> Iterator[Sentence]:
-    """The code has changed."""
-    text = f"schedule {facts['schedule']} is disabled: no worker has declared it for an hour"
-    yield Sentence("warning", text)
-
-
-def schedule_fired(facts: Facts) -> Iterator[Sentence]:
-    """A slot."""
-    yield Sentence("debug", f"schedule {facts['schedule']} fired for {facts['slot']}")
-
-
-def schedule_changed(what: str) -> Telling:
-    """By an operator."""
-
-    def tell(facts: Facts) -> Iterator[Sentence]:
-        told = {"actor": facts["actor"]}
-        yield Sentence("info", f"schedule {facts['schedule']} {what}{_by(facts)}", facts=told)
-
-    return tell
 
 
 def queue_changed(what: str) -> Telling:
@@ -276,11 +232,6 @@ SENTENCES: dict[str, Telling] = {
     "orders.released": orders_released,
     "queue.paused": queue_changed("paused"),
     "queue.resumed": queue_changed("resumed"),
-    "schedule.paused": schedule_changed("paused"),
-    "schedule.resumed": schedule_changed("resumed"),
-    "schedule.edited": schedule_changed("edited"),
-    "schedule.dropped": schedule_dropped,
-    "schedule.disabled": schedule_disabled,
     "tick.done": tick_done,
     "api.failed": api_failed,
     "jwks.failed": jwks_failed,
@@ -290,7 +241,6 @@ VERBOSE: dict[str, Telling] = {
     "jobs.settled": jobs_settled_all,
     "jobs.enqueued": jobs_enqueued,
     "jobs.lifted": jobs_lifted,
-    "schedule.fired": schedule_fired,
 }
 """Told beside those, or instead of them, where every step is wanted."""
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tenure.core.signals import Signals
-from tenure.watch.counting import Average, Histogram, Lately, Names
+from tenure.feature.metrics import Histogram
+from tenure.watch.counting import Average, Lately, Names
 from tenure.watch.samples import Samples
 
 CONNECTION = "CONNECTION"

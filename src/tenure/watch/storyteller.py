@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tenure.core.signals import Signals
-from tenure.watch.sentences import OUTAGE, SENTENCES, VERBOSE, Facts, Say, Sentence
+from tenure.feature import Facts, Feature, Features, Sentence
+from tenure.watch.sentences import OUTAGE, SENTENCES, VERBOSE, Say
 from tenure.watch.text import clean
 
 NEW_OUTAGE_SECONDS = 60.0
@@ -29,13 +30,25 @@ class Storyteller:
     ) -> None:
         self._say = say
         self._monotonic = monotonic
+        self._verbose = verbose
         self._sentences = {**SENTENCES, **(VERBOSE if verbose else {})}
         self._said: dict[str, float] = {}
 
-    def listen(self, signals: Signals) -> None:
-        """From now on; what has no sentence is not even asked for."""
+    def listen(self, signals: Signals, features: Features | None = None) -> None:
+        """From now on, with the sentences of these features too. A signal without a sentence is not
+        even subscribed to.
+        """
         signals.subscribe(self.hear, *self._sentences)
         signals.subscribe(self._outage_is_over, WORKS_AGAIN)
+        if features is not None:
+            features.follow(lambda feature: self._learn(signals, feature))
+
+    def _learn(self, signals: Signals, feature: Feature) -> None:
+        found = feature.sentences(verbose=self._verbose)
+        new = found.keys() - self._sentences.keys()  # those known are subscribed to already
+        self._sentences.update(found)
+        if new:  # subscribing to no name would be subscribing to all
+            signals.subscribe(self.hear, *new)
 
     def hear(self, name: str, facts: Facts) -> None:
         """One signal."""

@@ -62,6 +62,7 @@ class Pruner:
         if not self._rules:  # no job goes, but the keys whose window is over
             self._purge(JobFilter(ids=()), self._app.store.now(), None, budget)
         removed = sum([self._follow(rule, budget) for rule in self._rules])
+        self._app.features.prune(self._limit, lambda: self._must_end(budget))
         if removed:
             self._app.signals.emit("jobs.purged", jobs=removed)
         return removed

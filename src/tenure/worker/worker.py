@@ -60,6 +60,7 @@ class Worker:
         settings: WorkerSettings | None = None,
     ) -> None:
         self.app = app
+        app.features.load()
         self.settings = settings or WorkerSettings()
         self.id = f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
         self._lifter = Lifter(app, self.id)

@@ -12,6 +12,7 @@ import pytest
 from tenure import RunningJob, Settings, Tenure
 from tenure.core.filter import JobFilter
 from tenure.core.timing.budget import Budget
+from tenure.features.schedules import Schedules
 from tenure.testing.clock import ManualClock
 from tests.support.databases import Databases
 
@@ -46,7 +47,7 @@ def nightly(app: Tenure, cron: str = "30 2 * * *", **options: Any) -> None:
     """A schedule of that name in Berlin; its jobs know their slot."""
     options = {"zone": "Europe/Berlin", "slot_as": "slot", **options}
 
-    @app.schedules.cron(cron, **options)
+    @Schedules.of(app).cron(cron, **options)
     @app.job("nightly")
     async def handler(job: RunningJob, slot: datetime, n: int = 0) -> None:
         job.log(slot.isoformat())

@@ -13,6 +13,7 @@ import pytest
 from tenure import Tenure
 from tenure.core.filter import JobFilter
 from tenure.core.job import FINAL_STATES
+from tenure.features.schedules import Schedules
 from tenure.features.schedules.fire import LOCK_SECONDS
 from tenure.stores.contract import Change, Move
 from tenure.stores.contract.parts import Record
@@ -43,7 +44,7 @@ def test_a_replica_that_dies_at_any_step_neither_loses_nor_doubles_a_slot(
     run(heir)
 
     assert slots(heir) == ["2026-01-01T01:30:00+00:00", "2026-01-02T01:30:00+00:00"]
-    assert heir.schedules.get("nightly").next_at > clock.now()
+    assert Schedules.of(heir).get("nightly").next_at > clock.now()
 
 
 @promise(10)
@@ -74,7 +75,7 @@ def test_without_the_lock_the_version_decides(make: Make, clock: ManualClock) ->
 
     assert run(second) == 0
     assert len(slots(first)) == 1
-    assert first.schedules.get("nightly").fired == 1
+    assert Schedules.of(first).get("nightly").fired == 1
 
 
 def before_transaction(app: Tenure, step: Callable[[], None]) -> None:
@@ -95,7 +96,7 @@ def test_a_row_that_was_set_back_fires_nothing_again(
 ) -> None:
     app = make(partial(ALL, payload={"n": 1}), keep_seconds=DAY)
     run(app)
-    before = app.schedules.get("nightly")
+    before = Schedules.of(app).get("nightly")
     clock.advance(seconds=3 * DAY)
     assert run(app) == 3
     finish_and_purge(app, clock)
@@ -121,7 +122,7 @@ def test_a_row_that_cannot_be_read_does_not_keep_the_others_waiting(
 ) -> None:
     app = make(nightly)
     run(app)
-    row = app.schedules.get("nightly")
+    row = Schedules.of(app).get("nightly")
     bad = replace(row, name="bad", version=0, app="elsewhere", edited={"zone": "Mars/Base"})
     app.store.records.put(bad.to_record())
     clock.advance(seconds=DAY)
@@ -135,10 +136,10 @@ def test_a_row_that_cannot_be_read_does_not_keep_the_others_waiting(
 def test_rows_of_newer_code_are_read(make: Make) -> None:
     app = make(nightly)
     run(app)
-    row = app.schedules.get("nightly").to_record()
+    row = Schedules.of(app).get("nightly").to_record()
     declared = {**row.data["declared"], "overlap": "skip"}
     newer: dict[str, Any] = {**row.data, "declared": declared, "colour": "blue"}
     app.store.records.put(replace(row, data=newer))
 
-    assert app.schedules.get("nightly").terms.cron == "30 2 * * *"
+    assert Schedules.of(app).get("nightly").terms.cron == "30 2 * * *"
     assert isinstance(app.store.records.find("schedules", "nightly"), Record)

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tenure import RunningJob, Tenure
+from tenure.features.schedules import Schedules
 from tenure.testing.clock import ManualClock
 from tenure.testing.conformance.promise import promise
 from tests.features.schedules.conftest import Make, run, slots
@@ -26,7 +27,7 @@ def declare(app: Tenure) -> None:
 
     async def handler(job: RunningJob, slot: datetime) -> None: ...
 
-    cron, every = app.schedules.cron, app.schedules.every
+    cron, every = Schedules.of(app).cron, Schedules.of(app).every
     cron("30 2 * * *", zone="Europe/Berlin", slot_as="slot", catch_up="all")(
         app.job("daily")(handler)
     )
@@ -50,7 +51,7 @@ def test_every_slot_of_400_days_fires_once(make: Make, clock: ManualClock) -> No
     assert deaths > 30
     for kind, expected in expectations(begun, clock.now()).items():
         assert slots(replicas[0], kind) == expected, kind
-        assert replicas[0].schedules.get(kind).dropped == 0
+        assert Schedules.of(replicas[0]).get(kind).dropped == 0
 
 
 def day_half(replicas: list[Tenure], clock: ManualClock, random: Random) -> int:

@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 
 from tenure import RunningJob, Tenure, Worker
+from tenure.features.schedules import Schedules
 from tenure.testing.clock import ManualClock
 from tests.features.schedules.conftest import Make, nightly, run
 
@@ -17,7 +18,7 @@ HOUR = 3600
 def report(app: Tenure) -> None:
     """What both releases declare."""
 
-    @app.schedules.every(seconds=1)
+    @Schedules.of(app).every(seconds=1)
     @app.job("report")
     def handler(job: RunningJob) -> None: ...
 
@@ -26,7 +27,7 @@ def with_billing(app: Tenure) -> None:
     """What the new release declares besides."""
     report(app)
 
-    @app.schedules.every(seconds=1)
+    @Schedules.of(app).every(seconds=1)
     @app.job("billing")
     def handler(job: RunningJob) -> None: ...
 
@@ -42,7 +43,7 @@ def test_an_old_replica_that_restarts_leaves_the_schedules_of_the_new_release(
     clock.advance(seconds=1)
     run(make(report, app_name=name))
 
-    row = new.schedules.get("billing")
+    row = Schedules.of(new).get("billing")
     assert (row.enabled, row.fired) == (True, 1)
 
 
@@ -54,7 +55,7 @@ def test_the_two_releases_live_side_by_side_for_days(make: Make, clock: ManualCl
         clock.advance(seconds=14 * MINUTE)
         run(old)
 
-    assert old.schedules.get("billing").enabled
+    assert Schedules.of(old).get("billing").enabled
 
 
 def test_unnamed_programs_that_were_down_together_do_not_disable_each_other(
@@ -68,7 +69,7 @@ def test_unnamed_programs_that_were_down_together_do_not_disable_each_other(
     clock.advance(seconds=MINUTE)
     run(other)
 
-    assert other.schedules.get("nightly").enabled
+    assert Schedules.of(other).get("nightly").enabled
 
 
 def test_an_old_replica_that_restarts_does_not_bring_the_old_times_back(
@@ -85,7 +86,7 @@ def test_an_old_replica_that_restarts_does_not_bring_the_old_times_back(
     run(new)
     run(old)
 
-    row = new.schedules.get("nightly")
+    row = Schedules.of(new).get("nightly")
     assert (row.terms.cron, row.release) == ("0 5 * * *", "2")
 
 
@@ -100,7 +101,7 @@ def test_after_a_rollback_the_old_times_hold_again_in_a_quarter_of_an_hour(
     clock.advance(seconds=15 * MINUTE)
     run(old)
 
-    row = old.schedules.get("nightly")
+    row = Schedules.of(old).get("nightly")
     assert (row.terms.cron, row.release) == ("30 2 * * *", "1")
 
 
@@ -109,13 +110,13 @@ def test_a_declared_schedule_is_written_every_few_minutes_only(
 ) -> None:
     app = make(nightly)
     run(app)
-    version = app.schedules.get("nightly").version
+    version = Schedules.of(app).get("nightly").version
     for _ in range(4):
         clock.advance(seconds=MINUTE)
         run(app)
-    assert app.schedules.get("nightly").version == version
+    assert Schedules.of(app).get("nightly").version == version
 
     clock.advance(seconds=MINUTE)
     run(app)
 
-    assert app.schedules.get("nightly").version == version + 1
+    assert Schedules.of(app).get("nightly").version == version + 1

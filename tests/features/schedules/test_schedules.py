@@ -11,7 +11,7 @@ import pytest
 
 from tenure import ArgumentsError, OptionError, RunningJob, Tenure
 from tenure.core.errors import PayloadError, ScheduleNotFound
-from tenure.features.schedules import CatchUp
+from tenure.features.schedules import CatchUp, Schedules
 from tenure.testing.clock import ManualClock
 from tests.features.schedules.conftest import Make, nightly, run, slots
 
@@ -26,7 +26,7 @@ def test_a_worker_makes_the_rows_that_the_code_declares(make: Make) -> None:
 
     assert run(app) == 0
 
-    [row] = app.schedules.list()
+    [row] = Schedules.of(app).list()
     assert (row.name, row.terms.kind, row.active) == ("nightly", "nightly", True)
     assert row.next_at.isoformat() == FIRST
 
@@ -42,7 +42,7 @@ def test_a_slot_becomes_a_job_when_its_time_has_come(make: Make, clock: ManualCl
     assert run(app) == 1
     assert run(app) == 0
     assert slots(app) == [FIRST]
-    row = app.schedules.get("nightly")
+    row = Schedules.of(app).get("nightly")
     assert (row.fired, row.dropped, row.next_at.isoformat()) == (1, 0, SECOND)
     assert row.last_job is not None
     assert app.get(row.last_job).enqueued_by == "schedule:nightly"
@@ -51,7 +51,7 @@ def test_a_slot_becomes_a_job_when_its_time_has_come(make: Make, clock: ManualCl
 def test_the_job_is_as_its_handler_says(make: Make, clock: ManualClock) -> None:
     app = make()
 
-    @app.schedules.every(minutes=5, payload={"n": 3}, tenant="acme", name="five")
+    @Schedules.of(app).every(minutes=5, payload={"n": 3}, tenant="acme", name="five")
     @app.job("poll", queue="slow", priority=7)
     async def poll(job: RunningJob, n: int) -> None: ...
 
@@ -73,7 +73,7 @@ def test_missed_slots(make: Make, clock: ManualClock, catch_up: str, fired: int)
 
     assert run(app) == fired
     assert slots(app) == [FIRST, SECOND, "2026-01-03T01:30:00+00:00"][3 - fired :]
-    assert app.schedules.get("nightly").dropped == 3 - fired
+    assert Schedules.of(app).get("nightly").dropped == 3 - fired
     assert told == ([3 - fired] if fired < 3 else [])
 
 
@@ -92,7 +92,7 @@ def test_a_new_deploy_changes_what_the_code_says(make: Make, clock: ManualClock)
 
     run(make(partial(nightly, cron="0 5 * * *", payload={"n": 2})))
 
-    row = make().schedules.get("nightly")
+    row = Schedules.of(make()).get("nightly")
     assert (row.terms.cron, row.terms.payload) == ("0 5 * * *", {"n": 2})
     assert row.next_at.isoformat() == "2026-01-01T04:00:00+00:00"
 
@@ -110,14 +110,14 @@ def test_a_deploy_over_a_slot_does_not_lose_it(make: Make, clock: ManualClock) -
 def test_a_deploy_leaves_what_an_operator_edited(make: Make) -> None:
     app = make(nightly)
     run(app)
-    app.schedules.edit("nightly", cron="0 6 * * *", payload={"n": 1})
+    Schedules.of(app).edit("nightly", cron="0 6 * * *", payload={"n": 1})
 
     later = make(partial(nightly, cron="0 5 * * *", catch_up="all"))
     run(later)
 
-    terms = later.schedules.get("nightly").terms
+    terms = Schedules.of(later).get("nightly").terms
     assert (terms.cron, terms.payload, terms.catch_up) == ("0 6 * * *", {"n": 1}, "all")
-    reset = later.schedules.reset("nightly")
+    reset = Schedules.of(later).reset("nightly")
     assert (reset.terms.cron, reset.next_at.hour) == ("0 5 * * *", 4)
 
 
@@ -130,24 +130,24 @@ def test_what_no_code_has_declared_for_an_hour_is_disabled_and_comes_back(
     for _ in range(11):
         clock.advance(seconds=HOUR / 12)
         run(without)
-        assert without.schedules.get("nightly").enabled
+        assert Schedules.of(without).get("nightly").enabled
     clock.advance(seconds=HOUR / 12)
 
     run(without)
-    assert not without.schedules.get("nightly").enabled
+    assert not Schedules.of(without).get("nightly").enabled
     assert told == ["nightly"]
 
     clock.advance(seconds=3 * DAY)
     again = make(nightly)
     assert run(again) == 0
-    assert again.schedules.get("nightly").next_at > clock.now()
+    assert Schedules.of(again).get("nightly").next_at > clock.now()
 
 
 def test_apps_with_names_leave_each_others_schedules_alone(make: Make) -> None:
     run(make(nightly, app_name="billing"))
 
     run(make(app_name="reports"))
-    assert make().schedules.get("nightly").enabled
+    assert Schedules.of(make()).get("nightly").enabled
 
     with pytest.raises(OptionError, match=r"belongs to the app 'billing' \(TENURE_APP_NAME\)"):
         run(make(nightly, app_name="reports"))
@@ -158,7 +158,7 @@ def test_an_app_that_got_a_name_keeps_its_schedules(make: Make) -> None:
     named = make(nightly, app_name="billing")
     run(named)
 
-    assert named.schedules.get("nightly").app == "billing"
+    assert Schedules.of(named).get("nightly").app == "billing"
 
 
 def test_a_paused_schedule_does_not_fire_and_does_not_catch_up(
@@ -166,13 +166,13 @@ def test_a_paused_schedule_does_not_fire_and_does_not_catch_up(
 ) -> None:
     app = make(partial(nightly, catch_up="all"))
     run(app)
-    paused = app.schedules.pause("nightly", "ada")
+    paused = Schedules.of(app).pause("nightly", "ada")
     clock.advance(seconds=3 * DAY)
 
     assert (paused.paused, paused.paused_by) == (True, "ada")
     assert run(app) == 0
 
-    app.schedules.resume("nightly")
+    Schedules.of(app).resume("nightly")
     assert run(app) == 0
     clock.advance(seconds=DAY)
     assert run(app) == 1
@@ -183,7 +183,7 @@ def test_resuming_what_is_not_paused_leaves_its_slot(make: Make, clock: ManualCl
     run(app)
     clock.advance(seconds=2 * HOUR)
 
-    app.schedules.resume("nightly")
+    Schedules.of(app).resume("nightly")
 
     assert run(app) == 1
 
@@ -192,9 +192,11 @@ def test_an_interval_replaces_a_cron_expression_and_the_reverse(make: Make) -> N
     app = make(nightly)
     run(app)
 
-    every = app.schedules.edit("nightly", every=600)
+    every = Schedules.of(app).edit("nightly", every=600)
     assert (every.terms.cron, every.next_at.minute) == (None, 10)
-    cron = app.schedules.edit("nightly", cron="@hourly", zone="UTC", catch_up=CatchUp.ALL, limit=3)
+    cron = Schedules.of(app).edit(
+        "nightly", cron="@hourly", zone="UTC", catch_up=CatchUp.ALL, limit=3
+    )
     assert (cron.terms.every, cron.next_at.minute, cron.terms.limit) == (None, 0, 3)
 
 
@@ -203,7 +205,7 @@ def test_an_edited_payload_leaves_the_slot_where_it_is(make: Make, clock: Manual
     run(app)
     clock.advance(seconds=2 * HOUR)
 
-    app.schedules.edit("nightly", payload={"n": 5})
+    Schedules.of(app).edit("nightly", payload={"n": 5})
 
     assert run(app) == 1
     [job] = app.insight.stream()
@@ -213,13 +215,13 @@ def test_an_edited_payload_leaves_the_slot_where_it_is(make: Make, clock: Manual
 def test_run_now_adds_a_job_beside_the_slots(make: Make, clock: ManualClock) -> None:
     app = make(nightly)
     run(app)
-    before = app.schedules.pause("nightly")
+    before = Schedules.of(app).pause("nightly")
 
-    refs = {app.schedules.run_now("nightly").id for _ in range(2)}
+    refs = {Schedules.of(app).run_now("nightly").id for _ in range(2)}
 
     assert len(refs) == 2
     assert slots(app) == [clock.now().isoformat()] * 2
-    assert app.schedules.get("nightly") == before
+    assert Schedules.of(app).get("nightly") == before
 
 
 def test_the_locks_have_the_names_of_the_seed(make: Make, clock: ManualClock) -> None:
@@ -238,15 +240,15 @@ def test_the_locks_have_the_names_of_the_seed(make: Make, clock: ManualClock) ->
 
 Call = Callable[[Tenure], object]
 BAD: list[tuple[Call, str]] = [
-    (lambda app: app.schedules.cron("99 * * * *"), "cron '99 .*minute hour day"),
-    (lambda app: app.schedules.cron("@daily", zone="Mars/Base"), "zone 'Mars/Base' .*IANA"),
-    (lambda app: app.schedules.every(), "every must be from 1 second.*minutes="),
-    (lambda app: app.schedules.every(minutes=-1), "every must be"),
-    (lambda app: app.schedules.cron("@daily", catch_up="some"), "none, last, all"),
-    (lambda app: app.schedules.cron("@daily", limit=0), "limit must be .* 1 to 1000"),
-    (lambda app: app.schedules.cron("@daily", payload=[1]), "payload must be an object"),  # type: ignore[arg-type]
-    (lambda app: app.schedules.cron("@daily", often=1), "no option 'often'"),  # type: ignore[call-arg]
-    (lambda app: app.schedules.cron("@daily", tenant="a\n"), "tenant"),
+    (lambda app: Schedules.of(app).cron("99 * * * *"), "cron '99 .*minute hour day"),
+    (lambda app: Schedules.of(app).cron("@daily", zone="Mars/Base"), "zone 'Mars/Base' .*IANA"),
+    (lambda app: Schedules.of(app).every(), "every must be from 1 second.*minutes="),
+    (lambda app: Schedules.of(app).every(minutes=-1), "every must be"),
+    (lambda app: Schedules.of(app).cron("@daily", catch_up="some"), "none, last, all"),
+    (lambda app: Schedules.of(app).cron("@daily", limit=0), "limit must be .* 1 to 1000"),
+    (lambda app: Schedules.of(app).cron("@daily", payload=[1]), "payload must be an object"),  # type: ignore[arg-type]
+    (lambda app: Schedules.of(app).cron("@daily", often=1), "no option 'often'"),  # type: ignore[call-arg]
+    (lambda app: Schedules.of(app).cron("@daily", tenant="a\n"), "tenant"),
     (lambda app: nightly(app, name=""), "schedule cannot be empty"),
     (lambda app: nightly(app, name="n" * 101), "at most 100"),
 ]
@@ -264,7 +266,7 @@ def test_a_schedule_stands_above_a_handler(make: Make) -> None:
     def plain(job: object) -> None: ...
 
     with pytest.raises(OptionError, match=r"over @app.job\(KIND\)"):
-        make().schedules.cron("0 3 * * *", zone="UTC")(plain)  # type: ignore[arg-type]
+        Schedules.of(make()).cron("0 3 * * *", zone="UTC")(plain)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
@@ -272,7 +274,7 @@ def test_a_name_is_used_once(make: Make) -> None:
     app = make(nightly)
 
     with pytest.raises(OptionError, match="'nightly' is declared already; give this one name="):
-        app.schedules.cron("@daily", slot_as="slot")(app.handlers.require("nightly"))
+        Schedules.of(app).cron("@daily", slot_as="slot")(app.handlers.require("nightly"))
 
 
 @pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
@@ -290,7 +292,7 @@ def test_arguments_that_do_not_fit_the_handler_are_refused(
 def test_a_wrong_edit_changes_nothing(make: Make) -> None:
     app = make(nightly)
     run(app)
-    before = app.schedules.get("nightly")
+    before = Schedules.of(app).get("nightly")
     wrong: list[dict[str, Any]] = [
         {"cron": "x"}, {"zone": "x"}, {"every": 0}, {"catch_up": "x"}, {"limit": 0},
         {"payload": {"no": 1}}, {"payload": {"n": datetime.now(UTC)}}, {"kind": "x"},
@@ -299,11 +301,11 @@ def test_a_wrong_edit_changes_nothing(make: Make) -> None:
 
     for changes in wrong:
         with pytest.raises((OptionError, ArgumentsError, PayloadError)):
-            app.schedules.edit("nightly", **changes)
-    assert app.schedules.get("nightly") == before
+            Schedules.of(app).edit("nightly", **changes)
+    assert Schedules.of(app).get("nightly") == before
 
 
 @pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
 def test_an_unknown_schedule_is_an_error(make: Make) -> None:
     with pytest.raises(ScheduleNotFound, match="no schedule 'x'"):
-        make().schedules.pause("x")
+        Schedules.of(make()).pause("x")

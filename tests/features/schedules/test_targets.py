@@ -11,6 +11,7 @@ import pytest
 
 from tenure import NewJob, OptionError, Page, RunningJob, State, Tenure, Worker
 from tenure.core.filter import JobFilter
+from tenure.features.schedules import Schedules
 from tenure.testing.clock import ManualClock
 from tests.features.schedules.conftest import Make, run
 
@@ -28,8 +29,8 @@ def billing(app: Tenure, pages: Any = pages, key: str | None = None) -> None:
     @app.job("bill")
     async def bill(job: RunningJob, month: str) -> None: ...
 
-    @app.schedules.cron("0 6 1 * *", slot_as="slot")
-    @app.schedules.for_each("billing", pages=pages)
+    @Schedules.of(app).cron("0 6 1 * *", slot_as="slot")
+    @Schedules.of(app).for_each("billing", pages=pages)
     def each(tenant: str, slot: datetime) -> NewJob:
         named = None if key is None else key.format(tenant=tenant, slot=slot)
         options: Any = {"tenant": tenant}
@@ -69,7 +70,7 @@ def test_another_run_makes_other_jobs_unless_the_key_says_otherwise(make: Make) 
     app = make(billing)
     run(app)
     for _ in range(2):
-        app.schedules.run_now("billing")
+        Schedules.of(app).run_now("billing")
     Worker(app).run_until_idle()
 
     assert bills(app) == dict.fromkeys(TENANTS, 2)
@@ -80,7 +81,7 @@ def test_a_key_of_ones_own_holds_over_several_runs(make: Make) -> None:
     app = make(partial(billing, key="{tenant}:{slot:%Y-%m}"))
     run(app)
     for _ in range(2):
-        app.schedules.run_now("billing")
+        Schedules.of(app).run_now("billing")
     Worker(app).run_until_idle()
 
     assert bills(app) == dict.fromkeys(TENANTS, 1)
@@ -126,7 +127,7 @@ def test_wrong_pages_end_the_run(make: Make, wrong: Any, words: str) -> None:
 @pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
 def test_what_is_no_job_is_refused(make: Make) -> None:
     app = make()
-    app.schedules.for_each("walk", pages=pages)(lambda tenant, slot: None)  # type: ignore[arg-type, return-value]
+    Schedules.of(app).for_each("walk", pages=pages)(lambda tenant, slot: None)  # type: ignore[arg-type, return-value]
     ref = app.enqueue("walk")
     Worker(app).run_until_idle()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from tenure import Delays, Fail, Limit, NotFound, Retry, RunningJob, Settings, Skip, State, Tenure
 from tenure.core.timing.clock import Clock
+from tenure.features.schedules import Schedules
 from tenure.stores.contract.parts import Record
 from tenure.stores.sql.store import SqlStore
 from tenure.testing import run_until_idle
@@ -67,7 +68,7 @@ class Shop:
         def scarce(job: RunningJob, place: int) -> None:
             done.append(f"scarce {place}")
 
-        @app.schedules.every(hours=1, slot_as="slot")
+        @Schedules.of(app).every(hours=1, slot_as="slot")
         @app.job("hourly")
         def hourly(job: RunningJob, slot: datetime) -> None:
             done.append(f"hourly {slot.isoformat()}")
@@ -75,7 +76,7 @@ class Shop:
     def stock(self) -> None:
         """Rows in every table, and the last id purged."""
         app = self.app
-        app.schedules.synchronise()
+        Schedules.of(app).synchronise()
         self._finished()
         self._waiting()
         self._beside()
@@ -127,7 +128,7 @@ class Shop:
         """The rest, as the public interface tells it."""
         app = self.app
         return [
-            app.schedules.list(),
+            Schedules.of(app).list(),
             app.store.queues.list(),
             app.tenants.weights(),
             app.store.locks.list(),

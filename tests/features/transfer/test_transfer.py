@@ -13,6 +13,7 @@ from tenure import KeyConflict, State
 from tenure.core.errors import DatabaseClosed, TransferDiffers
 from tenure.core.rules.order import Hold
 from tenure.core.timing.budget import Budget
+from tenure.features.schedules import Schedules
 from tenure.features.transfer import End, Transfer, open_end, reopen
 from tenure.stores.sql import closed_database as closing
 from tenure.stores.sql.tables import known_tables
@@ -102,7 +103,7 @@ def test_a_worker_of_the_target_ends_all_that_was_begun(
 def test_a_schedule_fires_once_on_the_target(
     stocked: Shop, transfer: MakeTransfer, fresh_database_url: str, open_shop: OpenShop
 ) -> None:
-    due = stocked.app.schedules.get("hourly").next_at
+    due = Schedules.of(stocked.app).get("hourly").next_at
     transfer().run()
     assert due is not None
     replicas = [open_shop(fresh_database_url, ManualClock(due)) for _ in range(2)]

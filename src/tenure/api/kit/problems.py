@@ -1,4 +1,4 @@
-"""Every error as a problem document. The table of statuses is here and nowhere else."""
+"""Every error as a problem document. The engine's statuses are here, a feature's in the feature."""
 
 from __future__ import annotations
 
@@ -13,19 +13,15 @@ from starlette.exceptions import HTTPException
 
 from tenure.api.kit.errors import ApiError, BrokenBody
 from tenure.asgi.messages import PROBLEM, Scope, Send, note, problem, problem_document
-from tenure.core.errors import (
-    TenureError,
-)
-from tenure.core.refusals import (
-    Unauthenticated,
-)
+from tenure.core.errors import TenureError
+from tenure.core.refusals import Unauthenticated
+from tenure.feature import Feature
 
 STATUSES: Mapping[str, int] = {
     "bad_input": 422,
     "bad_wait": 400,
     "key_conflict": 409,
     "job_not_found": 404,
-    "schedule_not_found": 404,
     "api_key_not_found": 404,
     "operation_not_found": 404,
     "move_refused": 409,
@@ -53,17 +49,23 @@ ERRORS_SHOWN = 50
 INVALID = "the request does not fit its schema; `errors` names each place"
 
 
-def add_problems(api: FastAPI) -> None:
+def add_problems(api: FastAPI, features: Iterable[Feature] = ()) -> None:
     """From now on every error of a route is answered by a problem document."""
+    own = {
+        kind.code: problem.status
+        for feature in features
+        for kind, problem in feature.problems.items()
+    }
+    api.state.statuses = {**STATUSES, **own}
     api.add_exception_handler(TenureError, _answer_known)
     api.add_exception_handler(RequestValidationError, _answer_invalid)
     api.add_exception_handler(HTTPException, _answer_http)
 
 
-def status_of(error: TenureError) -> int:
+def status_of(error: TenureError, statuses: Mapping[str, int] = STATUSES) -> int:
     """By the code of its class, or of the nearest class above that has a status."""
     codes = (str(vars(one).get("code")) for one in type(error).__mro__)
-    return next(STATUSES[code] for code in codes if code in STATUSES)
+    return next(statuses[code] for code in codes if code in statuses)
 
 
 def headers_of(error: TenureError) -> dict[str, str]:
@@ -75,10 +77,12 @@ def headers_of(error: TenureError) -> dict[str, str]:
     return {"retry-after": "1"} if error.retryable else {}
 
 
-def document_of(error: TenureError, request_id: str | None) -> dict[str, Any]:
+def document_of(
+    error: TenureError, request_id: str | None, statuses: Mapping[str, int] = STATUSES
+) -> dict[str, Any]:
     """What is told of an error that has a name."""
     return problem_document(
-        status_of(error),
+        status_of(error, statuses),
         str(error),
         code=error.code,
         title=title_of(type(error)),
@@ -114,7 +118,8 @@ async def send_problem(scope: Scope, send: Send, error: TenureError) -> None:
 def _answer_known(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, TenureError):
         raise error
-    document = document_of(error, note(request.scope, "request_id"))
+    statuses = request.app.state.statuses
+    document = document_of(error, note(request.scope, "request_id"), statuses)
     return JSONResponse(document, document["status"], headers_of(error), PROBLEM)
 
 

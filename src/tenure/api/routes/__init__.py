@@ -1,16 +1,14 @@
-"""The routes, one file for each thing. Each reads the request, calls one function, shapes it."""
+"""The engine's routes, one file for each thing. Features bring theirs: `Feature.routers()`."""
 
 from fastapi import APIRouter
 
 from tenure.api.routes import audit, events, fleet, health, jobs, metrics, moves, worker
-from tenure.features.schedules import api as schedules
 
 PUBLIC: tuple[APIRouter, ...] = (health.router, metrics.router, worker.internal)
 """Nobody has to be a caller: a tick asks for its own token, metrics ask strangers only."""
 
 KNOWN: tuple[APIRouter, ...] = (
-    jobs.router, moves.router, events.router, fleet.router, schedules.router, worker.router,
-    audit.router,
+    jobs.router, moves.router, events.router, fleet.router, worker.router, audit.router,
 )  # fmt: skip
 """Callers are known, and counted where there is a limit. What is asked most is looked for first."""
 

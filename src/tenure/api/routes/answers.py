@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Path, Response
 from fastapi.responses import JSONResponse
@@ -12,13 +12,7 @@ from pydantic import BaseModel
 from tenure.api.kit.idempotency import Answer
 from tenure.asgi.messages import Application, Receive, Scope, Send
 
-Responses = dict[int | str, dict[str, Any]]
 JobId = Annotated[str, Path(alias="jobId", examples=["42"])]
-
-
-def may(*statuses: int) -> Responses:
-    """The problems that a route can answer beside those that every route can."""
-    return {status: {} for status in statuses}
 
 
 def created(answer: Answer) -> Response:

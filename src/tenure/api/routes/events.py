@@ -14,12 +14,13 @@ from tenure.api.events.changes import JobNews
 from tenure.api.events.clients import JobClient
 from tenure.api.events.frames import STREAM
 from tenure.api.events.stream import Pace, stream_all, stream_job
+from tenure.api.kit.answers import Responses, may
 from tenure.api.kit.guards.heads import is_head
 from tenure.api.kit.identity import Reader, while_known
 from tenure.api.kit.service import Readable, Service, Serving
 from tenure.api.kit.shapes.filters import EventsInput
 from tenure.api.kit.shapes.waits import FailedShape, PendingShape, ReadyShape
-from tenure.api.routes.answers import JobId, Passing, Responses, may
+from tenure.api.routes.answers import JobId, Passing
 from tenure.asgi.messages import Scope
 from tenure.asgi.wait import WaitRoute
 from tenure.core.job import Job

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
 
+from tenure.api.kit.answers import may
 from tenure.api.kit.cursors import seal, unseal
 from tenure.api.kit.idempotency import Answer
 from tenure.api.kit.identity import Reader, Writer
@@ -25,7 +26,7 @@ from tenure.api.kit.shapes.jobs import (
     log_line,
     whole,
 )
-from tenure.api.routes.answers import JobId, created, may, with_etag
+from tenure.api.routes.answers import JobId, created, with_etag
 from tenure.app import Tenure
 from tenure.core.errors import OptionError
 from tenure.core.job import DEAD_LETTERS, Job, State

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
+from tenure.api.kit.answers import may
 from tenure.api.kit.identity import MetricsReader
 from tenure.api.kit.service import Serving
-from tenure.api.routes.answers import may
 
 router = APIRouter(tags=["health"])
 TEXTS = ("text/plain", "application/openmetrics-text")

@@ -13,11 +13,11 @@ from starlette.concurrency import run_in_threadpool
 
 from tenure.access.scoped_jobs import Scoped
 from tenure.api.bulk_moves import Move, Operation, OperationState
+from tenure.api.kit.answers import Responses, may
 from tenure.api.kit.identity import Reader, Writer
 from tenure.api.kit.service import Service, Serving
 from tenure.api.kit.shapes.filters import MoveInput
 from tenure.api.kit.shapes.operations import OperationShape, operation_shape
-from tenure.api.routes.answers import Responses, may
 from tenure.core.errors import FilterRequired, OptionError
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, OPEN_STATES

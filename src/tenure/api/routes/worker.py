@@ -7,10 +7,11 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 
+from tenure.api.kit.answers import may
 from tenure.api.kit.identity import SiteAdmin, SiteReader
 from tenure.api.kit.service import Serving
 from tenure.api.kit.shapes.fleet import RunningShape, StatsShape, StatusShape
-from tenure.api.routes.answers import Passing, may
+from tenure.api.routes.answers import Passing
 from tenure.asgi import TickRoute
 from tenure.asgi.messages import note
 from tenure.watch.metrics import Stats

@@ -28,7 +28,7 @@ from tenure.cli.kit.log_output import (
 from tenure.cli.kit.options import AppName, Database
 from tenure.cli.kit.values import slots
 from tenure.core.errors import StoreUnavailable
-from tenure.watch.sentences import Sentence
+from tenure.feature.sentence import Sentence
 from tenure.watch.settings import WatchSettings
 
 LeaseSeconds = Annotated[
@@ -125,6 +125,7 @@ def rehearse(order: Order, processes: int) -> None:
 
 def check_store(engine: Tenure) -> None:
     """Raises where the schema is not right: waiting would not help."""
+    engine.features.load()  # their tables are checked with the engine's
     with suppress(StoreUnavailable):
         engine.store.now()
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import ValidationError
 
 from tenure.app import Tenure
-from tenure.cli.doctor.findings import Finding, Level
 from tenure.cli.doctor.space import space
+from tenure.cli.kit import errors
 from tenure.cli.kit.durations import plural, span
 from tenure.cli.kit.engines import sql_store
 from tenure.core.errors import UnsupportedDatabase
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, State
+from tenure.feature import Feature, FeatureError, Finding, Level
 from tenure.stores.contract import Capability
 from tenure.stores.sql.closed_database import explain, read_mark
+from tenure.stores.sql.migrations import Migrations
 
 STUCK_GRACE_SECONDS = 15.0
 HELD_AT_ONCE = 5_000
@@ -28,6 +33,11 @@ def examine(
 ) -> Iterator[Finding]:
     """Everything; without the right schema only what needs none."""
     yield from database(engine, version)
+    try:
+        engine.features.load()  # before the schema is looked at: their tables belong to it
+    except FeatureError as error:
+        yield Finding(Level.PROBLEM, "features", str(error), "repair or uninstall it")
+        return
     schema_finding = schema(engine)
     yield schema_finding
     if schema_finding.level is Level.PROBLEM:
@@ -39,8 +49,8 @@ def examine(
     yield stopped_keys(engine)
     yield from orphans(engine)
     yield paused(engine)
-    yield schedules(engine)
     yield dead_letters(engine)
+    yield from features(engine)
     yield from space(engine, snapshot_seconds)
 
 
@@ -75,21 +85,31 @@ def wal_reset(found: tuple[int, ...]) -> Iterator[Finding]:
 
 def schema(engine: Tenure) -> Finding:
     """Whether this code and the tables fit."""
-    migrations, database = sql_store(engine).migrations, sql_store(engine).database
-    with database.raw_connection() as connection:
-        have, serves = migrations.status(connection)
-        mark = read_mark(database, connection)
-    if mark is not None:
-        return Finding(Level.PROBLEM, "schema", *explain(mark))
+    store = sql_store(engine)
+    with store.database.raw_connection() as connection:
+        mark = read_mark(store.database, connection)
+        if mark is not None:
+            return Finding(Level.PROBLEM, "schema", *explain(mark))
+        for migrations in store.schemas:
+            if (wrong := unfit(migrations, connection)) is not None:
+                return wrong
+        have, _ = store.migrations.status(connection)
+    return Finding(Level.OK, "schema", f"version {have}, nothing pending")
+
+
+def unfit(migrations: Migrations, connection: Any) -> Finding | None:
+    """What is wrong with the tables of the engine or of one feature."""
+    have, serves = migrations.status(connection)
+    whose = f"tables of {migrations.feature}: " if migrations.feature else ""
     if migrations.latest < serves:
         fact = f"serves code of schema version {serves} and newer; this code is at "
-        todo = "upgrade tenure in this program"
-        return Finding(Level.PROBLEM, "schema", f"{fact}{migrations.latest}", todo)
+        todo = f"upgrade {migrations.feature or 'tenure'} in this program"
+        return Finding(Level.PROBLEM, "schema", f"{whose}{fact}{migrations.latest}", todo)
     if have < migrations.latest:
         pending = ", ".join(f"{one.version:04d}_{one.name}" for one in migrations.pending())
         fact = f"version {have}, and this code needs {migrations.latest}; pending: {pending}"
-        return Finding(Level.PROBLEM, "schema", fact, "run: tenure migrate")
-    return Finding(Level.OK, "schema", f"version {have}, nothing pending")
+        return Finding(Level.PROBLEM, "schema", f"{whose}{fact}", "run: tenure migrate")
+    return None
 
 
 def clock(engine: Tenure, allowed: float) -> Finding:
@@ -189,17 +209,25 @@ def paused(engine: Tenure) -> Finding:
     return Finding(Level.WARNING, "queues", f"paused: {named}", todo)
 
 
-def schedules(engine: Tenure) -> Finding:
-    """Slots that are over and that nobody has fired."""
-    now = engine.store.now()
-    active = [row for row in engine.schedules.list() if row.active]
-    waits = {row.name: (now - row.next_at).total_seconds() for row in active}
-    late = {name: wait for name, wait in waits.items() if wait > STUCK_GRACE_SECONDS}
-    if not late:
-        return Finding(Level.OK, "schedules", f"{len(active)} active, none late")
-    named = ", ".join(f"{name} (for {span(wait)})" for name, wait in late.items())
-    todo = "start a worker; where WORKER_TICK_RUNNERS is set it must name schedules"
-    return Finding(Level.WARNING, "schedules", f"not fired in time: {named}", todo)
+def features(engine: Tenure) -> Iterator[Finding]:
+    """Those that are installed: their settings, and what each of them checks by itself."""
+    found = list(engine.features)
+    named = ", ".join(sorted(feature.name for feature in found))
+    yield Finding(Level.OK, "features", named or "none")
+    for feature in found:
+        yield from wrong_settings(feature)
+        yield from feature.checks()
+
+
+def wrong_settings(feature: Feature) -> Iterator[Finding]:
+    """Environment variables that a feature could not read."""
+    for settings in feature.settings_classes:
+        try:
+            settings()
+        except ValidationError as error:
+            for one in error.errors(include_url=False, include_input=False, include_context=False):
+                name = errors.variable(settings, str(one["loc"][0]) if one["loc"] else "")
+                yield Finding(Level.PROBLEM, feature.name, f"{name}: {one['msg']}", f"set {name}")
 
 
 def dead_letters(engine: Tenure) -> Finding:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tenure.app import Tenure
-from tenure.cli.doctor.findings import Finding, Level
 from tenure.cli.kit.durations import ago, plural, span
 from tenure.cli.kit.engines import sql_store
 from tenure.core.errors import StoreError
+from tenure.feature.finding import Finding, Level
 from tenure.stores.sql.read.table_health import Snapshot, TableSize, old_snapshots, table_sizes
 from tenure.stores.sqlite.dialect import SqliteDialect
 from tenure.stores.sqlite.wal import LIMIT_BYTES

@@ -1,20 +1,23 @@
-"""Errors as one line on stderr and an exit code that means something. The table is here only."""
+"""Errors as one line on stderr and an exit code that means something.
+
+The engine's codes are in the table here, those of features in `Feature.problems`.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import typer
 from pydantic import ValidationError
+from pydantic_settings import BaseSettings
 from typer.exceptions import TyperException
 
 from tenure.access.settings import IdentitySettings
 from tenure.core.errors import (
     InputError,
     JobNotFound,
-    ScheduleNotFound,
     StoreError,
     TenureError,
     UsageError,
@@ -22,6 +25,7 @@ from tenure.core.errors import (
 from tenure.core.refusals import (
     ApiKeyNotFound,
 )
+from tenure.feature import Problem
 from tenure.settings import Settings
 from tenure.worker.settings import WorkerSettings
 
@@ -37,11 +41,10 @@ TABLE: tuple[tuple[type[TenureError], int], ...] = (
     (InputError, BAD_INPUT),
     (UsageError, BAD_INPUT),
     (JobNotFound, NOT_FOUND),
-    (ScheduleNotFound, NOT_FOUND),
     (ApiKeyNotFound, NOT_FOUND),
     (StoreError, NO_DATABASE),
-    (TenureError, PROBLEMS),
 )
+Problems = Callable[[], Mapping[type[TenureError], Problem]]
 OURS = {one.__name__: one for one in (Settings, WorkerSettings, IdentitySettings)}
 PREFIXES = {"ApiSettings": "TENURE_API_",  # importing it would cost every command the framework
             **{name: one.model_config["env_prefix"] for name, one in OURS.items()}}  # fmt: skip
@@ -63,8 +66,11 @@ class Refused(TenureError):
     code = "refused"
 
 
-def run(command: Callable[[], object]) -> int:
-    """Run a command; whatever Tenure can name becomes a line and an exit code."""
+def run(command: Callable[[], object], problems: Problems = dict) -> int:
+    """Run a command; whatever Tenure can name becomes a line and an exit code.
+
+    `problems` says how the errors of features end a command; it is asked only where one did.
+    """
     try:
         code = command()
     except typer.Exit as end:
@@ -72,7 +78,7 @@ def run(command: Callable[[], object]) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except Exception as error:
-        complaint = describe(error)
+        complaint = describe(error, problems)
         if complaint is None:
             raise
         say(complaint)
@@ -86,11 +92,10 @@ def say(complaint: Complaint) -> None:
     typer.echo(f"error: {message} [{complaint.code}]", err=True)
 
 
-def describe(error: Exception) -> Complaint | None:
+def describe(error: Exception, problems: Problems = dict) -> Complaint | None:
     """What to say; None for a bug, which keeps its traceback."""
     if isinstance(error, TenureError):
-        exit_code = next(code for kind, code in TABLE if isinstance(error, kind))
-        return Complaint(str(error), error.code, exit_code)
+        return Complaint(str(error), error.code, _exit_code(error, problems))
     if isinstance(error, TyperException):
         return Complaint(error.format_message(), "usage", BAD_INPUT)
     if isinstance(error, ValidationError) and is_about_settings(error):
@@ -98,6 +103,17 @@ def describe(error: Exception) -> Complaint | None:
     if isinstance(error, sqlite3.Error) or type(error).__module__.split(".")[0] in DRIVERS:
         return Complaint(f"the database said: {error}", "store_error", NO_DATABASE)
     return None
+
+
+def _exit_code(error: TenureError, problems: Problems) -> int:
+    """The engine's own classes first: looking at features means loading them all."""
+    for kind, code in TABLE:
+        if isinstance(error, kind):
+            return code
+    for kind, problem in problems().items():
+        if isinstance(error, kind):
+            return problem.exit_code
+    return PROBLEMS
 
 
 def is_about_settings(error: Exception) -> bool:
@@ -121,3 +137,9 @@ def _settings(error: ValidationError) -> str:
 def _variable(settings: str, field: str) -> str:
     """A field's name with the prefix of its settings; some have a whole name of their own."""
     return field if field.isupper() else f"{PREFIXES[settings]}{field}".upper()
+
+
+def variable(settings: type[BaseSettings], field: str) -> str:
+    """The same for the settings of a feature."""
+    prefix = settings.model_config.get("env_prefix", "")
+    return field if field.isupper() else f"{prefix}{field}".upper()

@@ -12,8 +12,9 @@ import typer
 
 from tenure.app import Tenure
 from tenure.core.errors import OptionError
+from tenure.feature.sentence import Sentence
 from tenure.watch.otel import configure_otel
-from tenure.watch.sentences import Say, Sentence
+from tenure.watch.sentences import Say
 from tenure.watch.settings import LogFormat, WatchSettings
 from tenure.watch.storyteller import Storyteller
 
@@ -41,7 +42,9 @@ def watching(
     voice = voice_of(settings, quiet=quiet)
     with ExitStack() as stack:
         stack.callback(configure_otel(engine))
-        Storyteller(voice, verbose=settings.log_level == "debug").listen(engine.signals)
+        Storyteller(voice, verbose=settings.log_level == "debug").listen(
+            engine.signals, engine.features
+        )
         if metrics is not None:
             port = serve_metrics(engine, metrics, stack)
             voice(Sentence("info", f"metrics at http://{metrics[0]}:{port}/metrics"))

@@ -17,7 +17,7 @@ from tenure.cli.kit.errors import FINE, PROBLEMS
 from tenure.cli.kit.log_output import say
 from tenure.cli.up.worker_processes import Crew
 from tenure.dashboard import install_page
-from tenure.watch.sentences import Sentence
+from tenure.feature.sentence import Sentence
 from tenure.worker import Worker
 from tenure.worker.worker import STOP_SIGNALS, run_loop
 

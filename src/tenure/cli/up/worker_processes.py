@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from tenure.cli.commands.worker import Order, begin_apart, work
 from tenure.cli.kit import errors
 from tenure.cli.kit.log_output import say
-from tenure.watch.sentences import Sentence
+from tenure.feature.sentence import Sentence
 from tenure.worker.processes.parent_death import die_with_parent
 from tenure.worker.supervisor import supervise
 

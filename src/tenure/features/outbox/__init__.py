@@ -1,13 +1,12 @@
 """Events in your transaction, one job for each subscriber; and messages that count once.
 
 outbox = Outbox(app)
-app.include(outbox)
 """
 
 from tenure.features.outbox.dispatch import NO_HANDLER, NoHandler
 from tenure.features.outbox.event import Event
 from tenure.features.outbox.inbox import Inbox
-from tenure.features.outbox.outbox import Outbox
+from tenure.features.outbox.outbox import Outbox, installed
 from tenure.features.outbox.publish import EventRef
 from tenure.features.outbox.settings import OutboxSettings
 from tenure.features.outbox.subscription import Subscription
@@ -25,4 +24,5 @@ __all__ = [
     "Status",
     "Subscription",
     "ViewFilter",
+    "installed",
 ]

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tenure.cli.commands.job_moves import noted
+from tenure.cli.commands.job_moves import actor, noted
 from tenure.cli.commands.jobs import LIST_LENGTH, AsLines, Cursor, Limit
 from tenure.cli.kit.durations import ago
 from tenure.cli.kit.engines import open_existing
@@ -45,7 +45,7 @@ def show_list(
 ) -> None:
     """Events, newest first: one row for each subscriber."""
     engine = open_existing(database)
-    seen = Outbox(engine)
+    seen = Outbox.of(engine)
     where = ViewFilter(status=status, type=type, subscriber=subscriber, tenant=tenant)
     if as_lines:
         for row in islice(seen.events(where, after=cursor), limit):
@@ -63,7 +63,7 @@ def show_list(
 @outbox.command("show")
 def show_one(job_id: JobId, database: Database = None, as_json: AsJson = False) -> None:
     """One event on its way to one subscriber, with what it says."""
-    found = Outbox(open_existing(database)).get(job_id).to_dict()
+    found = Outbox.of(open_existing(database)).get(job_id).to_dict()
     if as_json:
         show_json(found)
         return
@@ -72,13 +72,23 @@ def show_one(job_id: JobId, database: Database = None, as_json: AsJson = False) 
     typer.echo(f"\npayload\n{json.dumps(said, indent=2, ensure_ascii=False)}")
 
 
+@outbox.command("retry")
+def retry(job_id: JobId, database: Database = None, as_json: AsJson = False) -> None:
+    """Send an event once more: to its subscriber, or to all of them if nobody got it yet."""
+    done = Outbox.of(open_existing(database)).retry(job_id, actor()).to_dict()
+    if as_json:
+        show_json(done)
+    else:
+        typer.echo(f"{job_id} is {done['status']}")
+
+
 @outbox.command("find")
 def find(
     event_id: EventId, tenant: Tenant = None, database: Database = None, as_json: AsJson = False
 ) -> None:
     """Every row of one event."""
     engine = open_existing(database)
-    found = Outbox(engine).find(event_id, tenant=tenant or "")
+    found = Outbox.of(engine).find(event_id, tenant=tenant or "")
     if as_json:
         show_json([row.to_dict() for row in found])
     else:
@@ -88,7 +98,7 @@ def find(
 @outbox.command("subscribers")
 def show_subscribers(database: Database = None, as_json: AsJson = False) -> None:
     """Everybody who subscribes, in any program on this database."""
-    found = Outbox(open_existing(database)).subscriptions()
+    found = Outbox.of(open_existing(database)).subscriptions()
     if as_json:
         show_json([_shape(one) for one in found])
     elif not found:
@@ -104,7 +114,7 @@ def unsubscribe(
 ) -> None:
     """No more events for a subscriber that no program has any more."""
     engine = open_existing(database)
-    ended = Outbox(engine).unsubscribe(type, subscriber)
+    ended = Outbox.of(engine).unsubscribe(type, subscriber)
     noted(engine, "subscriber.ended", subscriber, type=type)
     if as_json:
         show_json(_shape(ended))

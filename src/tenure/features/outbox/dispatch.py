@@ -9,15 +9,17 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tenure.core.errors import KeyConflict
 from tenure.core.job import NewJob
 from tenure.core.outcome import Fail, Outcome, Snooze
 from tenure.core.rules.retry import Exponential
 from tenure.features.outbox.event import Event
+from tenure.features.outbox.settings import DISPATCH_QUEUE
 from tenure.features.outbox.subscription import Subscription
 from tenure.features.outbox.subscriptions import Subscriptions
+from tenure.jobs.handler import Handler, HandlerOptions, RunsIn
 from tenure.jobs.options import Options
 from tenure.jobs.running_job import RunningJob
 from tenure.jobs.transaction import OpenTransaction
@@ -62,6 +64,18 @@ def dispatcher(app: Tenure, subscriptions: Subscriptions, no_handler: str) -> Fu
             _add(app, jobs, tx)
 
     return dispatch
+
+
+def dispatch_handler(app: Tenure, dispatch: Function) -> Handler[Any]:
+    """As a handler of the app, in a queue of its own."""
+    options = HandlerOptions(
+        queue=DISPATCH_QUEUE,
+        timeout=app.settings.timeout_seconds,
+        retry=PATIENCE,
+        runs_in=RunsIn.THREAD,
+        priority=app.settings.priority,
+    )
+    return Handler(app, DISPATCH, dispatch, options)
 
 
 def delivery(app: Tenure, to: Subscription, event: Event, common: Options) -> NewJob:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from tenure.core.errors import OptionError
 from tenure.core.job import NewJob
@@ -12,21 +12,18 @@ from tenure.core.page import Page
 from tenure.core.rules.retry import RetryPolicy
 from tenure.features.outbox import publish as publishing
 from tenure.features.outbox import view as viewing
-from tenure.features.outbox.dispatch import DISPATCH, PATIENCE, NoHandler, dispatcher
+from tenure.features.outbox.dispatch import NoHandler, dispatch_handler, dispatcher
+from tenure.features.outbox.feature import OutboxFeature
+from tenure.features.outbox.metrics import OutboxMetrics
 from tenure.features.outbox.publish import EventOptions, EventRef
 from tenure.features.outbox.runner import OutboxRunner
-from tenure.features.outbox.settings import (
-    DISPATCH_QUEUE,
-    OUTBOX_QUEUE,
-    OutboxSettings,
-    from_environment,
-)
+from tenure.features.outbox.settings import OUTBOX_QUEUE, OutboxSettings, from_environment
 from tenure.features.outbox.subscribe import SubscriberOptions, subscribe
 from tenure.features.outbox.subscription import Subscription
 from tenure.features.outbox.subscriptions import Subscriptions
 from tenure.features.outbox.view import OutboxEvent, ViewFilter
 from tenure.jobs.blocking import check_off_loop
-from tenure.jobs.handler import Handler, HandlerOptions, QueueSlots, RunsIn
+from tenure.jobs.handler import Handler
 from tenure.jobs.options import place_of
 
 if TYPE_CHECKING:
@@ -35,17 +32,19 @@ if TYPE_CHECKING:
 WEEK = 7 * 86_400.0
 
 
-class Outbox:
-    """A feature: `app.include(outbox)`.
+class Outbox(OutboxFeature):
+    """Events in your transaction. An app has one: construct it once, beside the app.
 
     >>> from tenure import RunningJob, Tenure
     >>> from tenure.features.outbox import Event
     >>> app = Tenure("sqlite:///tenure.db")
     >>> outbox = Outbox(app)
-    >>> app.include(outbox)
     >>> @outbox.on("invoice.created", subscriber="mailer", ordered=True)
     ... def mail(job: RunningJob, event: Event) -> None: ...
     """
+
+    works: ClassVar[bool] = True
+    """Whether its workers dispatch events. The installed one only shows them."""
 
     def __init__(
         self,
@@ -58,30 +57,21 @@ class Outbox:
         if no_handler not in list(NoHandler):
             raise OptionError(f"no_handler {no_handler!r} is not one of {', '.join(NoHandler)}")
         if not check_delay("window", window):
-            raise OptionError("window must be longer than nothing")
+            raise OptionError("window must be greater than 0")
+        super().__init__(app)
         self._app = app
         self._window = window
         self.settings = settings or from_environment()
         self._subscriptions = Subscriptions(app)
-        self._dispatch = dispatcher(app, self._subscriptions, no_handler)
-        self.runners = (OutboxRunner(self._subscriptions, self.settings),)
-
-    @property
-    def handlers(self) -> Iterable[Handler[Any]]:
-        """What dispatches events; subscribers are handlers of the app already."""
-        options = HandlerOptions(
-            queue=DISPATCH_QUEUE,
-            timeout=self._app.settings.timeout_seconds,
-            retry=PATIENCE,
-            runs_in=RunsIn.THREAD,
-            priority=self._app.settings.priority,
-        )
-        return (Handler(self._app, DISPATCH, self._dispatch, options),)
-
-    @property
-    def slots(self) -> Mapping[str, QueueSlots]:
-        """OUTBOX_CONCURRENCY, OUTBOX_BATCH_SIZE and PDF_RENDER_CONCURRENCY."""
-        return self.settings.slots
+        counts = OutboxMetrics(app, self._subscriptions)
+        counts.listen(app.signals)
+        self.metrics = (counts.events, counts.unhandled)
+        if self.works:
+            dispatch = dispatcher(app, self._subscriptions, no_handler)
+            self.handlers = (dispatch_handler(app, dispatch),)
+            self.runners = (OutboxRunner(self._subscriptions, self.settings),)
+            self.slots = self.settings.slots
+        app.include(self)
 
     def on(
         self,
@@ -160,6 +150,12 @@ class Outbox:
             if after is None:
                 return
 
+    def retry(self, id: str, actor: str = "operator") -> OutboxEvent:
+        """Send it once more, to one subscriber; an event that nobody wanted is dispatched again."""
+        self.get(id)  # JobNotFound where the job is none of the outbox
+        self._app.retry(id, actor)
+        return self.get(id)
+
     def get(self, id: str) -> OutboxEvent:
         """One row of the view, by its id (which is that of its job)."""
         return viewing.get(self._app, id)
@@ -177,3 +173,18 @@ class Outbox:
         ended = self._subscriptions.end(type, subscriber)
         self._app.signals.emit("outbox.unsubscribed", type=type, subscriber=subscriber)
         return ended
+
+
+class InstalledOutbox(Outbox):
+    """The outbox of an app whose code has none: it shows events and subscribers.
+
+    It dispatches nothing. A worker that did would take events from the queues of every database,
+    and know no subscriber of its own.
+    """
+
+    works = False
+
+
+def installed(app: Tenure) -> Outbox:
+    """The entry point. Settings matter to those who dispatch, so a wrong one stops nobody here."""
+    return InstalledOutbox(app, settings=OutboxSettings.model_construct())

@@ -57,6 +57,7 @@ class ViewFilter:
     type: str | None = None
     subscriber: str | None = None
     tenant: str | None = None
+    owner: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +158,12 @@ def _jobs(known: Sequence[Subscription], where: ViewFilter) -> JobFilter:
         if where.type in (None, one.type) and where.subscriber in (None, one.subscriber)
     ]
     kinds = wanted if where.subscriber is not None else [*wanted, DISPATCH]
-    return JobFilter(kinds=tuple(kinds), states=_states(where.status), tenant=where.tenant)
+    return JobFilter(
+        kinds=tuple(kinds),
+        states=_states(where.status),
+        tenant=where.tenant,
+        owner=where.owner,
+    )
 
 
 def _states(status: str | None) -> tuple[State, ...] | None:

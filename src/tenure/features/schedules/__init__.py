@@ -1,6 +1,8 @@
-"""Schedules: rows that say when to enqueue which job. `app.schedules` is one of `Schedules`.
+"""Schedules: rows that say when to enqueue which job.
 
-A feature like any other (handlers, runners), but one that every engine includes by itself.
+schedules = Schedules(app)
+
+An app that declares none has the installed ones: `Schedules.of(app)`.
 """
 
 from tenure.features.schedules.due import CatchUp

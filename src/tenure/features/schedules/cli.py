@@ -17,7 +17,7 @@ from tenure.cli.kit.options import AsJson, Database, MaybeApp
 from tenure.cli.kit.output import show_facts, show_json, show_table
 from tenure.cli.kit.values import duration, parse_json
 from tenure.core.errors import OptionError
-from tenure.features.schedules import CatchUp, Schedule
+from tenure.features.schedules import CatchUp, Schedule, Schedules
 
 schedules = typer.Typer(help="See, pause, edit and run schedules.")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The schedule.")]
@@ -35,7 +35,7 @@ def root(context: typer.Context, database: Database = None, as_json: AsJson = Fa
 def show_all(database: Database = None, as_json: AsJson = False) -> None:
     """Every schedule, also those that the code no longer declares."""
     engine = open_existing(database)
-    found = engine.schedules.list()
+    found = Schedules.of(engine).list()
     if as_json:
         show_json([shape(row) for row in found])
         return
@@ -56,19 +56,19 @@ def show_all(database: Database = None, as_json: AsJson = False) -> None:
 @schedules.command("show")
 def show(name: Name, database: Database = None, as_json: AsJson = False) -> None:
     """One schedule."""
-    _say(open_existing(database).schedules.get(name), as_json)
+    _say(Schedules.of(open_existing(database)).get(name), as_json)
 
 
 @schedules.command("pause")
 def pause(name: Name, database: Database = None, as_json: AsJson = False) -> None:
     """No slot of it fires until it is resumed."""
-    _say(open_existing(database).schedules.pause(name, actor()), as_json)
+    _say(Schedules.of(open_existing(database)).pause(name, actor()), as_json)
 
 
 @schedules.command("resume")
 def resume(name: Name, database: Database = None, as_json: AsJson = False) -> None:
     """Go on with the next slot from now."""
-    _say(open_existing(database).schedules.resume(name, actor()), as_json)
+    _say(Schedules.of(open_existing(database)).resume(name, actor()), as_json)
 
 
 @schedules.command("edit")
@@ -104,7 +104,7 @@ def edit(
 def run(name: Name, database: Database = None, as_json: AsJson = False) -> None:
     """Add one job of it now, beside its slots."""
     engine = open_existing(database)
-    ref = engine.schedules.run_now(name)
+    ref = Schedules.of(engine).run_now(name)
     noted(engine, "schedule.run", name, job=ref.id)
     if as_json:
         show_json({"id": ref.id, "created": ref.created})
@@ -141,9 +141,9 @@ def state(row: Schedule) -> str:
 
 
 def _edited(engine: Tenure, name: str, changes: dict[str, Any]) -> Schedule:
-    change: Callable[..., Schedule] = engine.schedules.edit
+    change: Callable[..., Schedule] = Schedules.of(engine).edit
     if not changes:
-        return engine.schedules.reset(name, actor())
+        return Schedules.of(engine).reset(name, actor())
     return change(name, actor(), **changes)
 
 

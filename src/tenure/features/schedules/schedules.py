@@ -1,4 +1,4 @@
-"""`app.schedules`: declare them in code, and what operators do to them."""
+"""`Schedules(app)`: declare schedules in code, and change them as operators do."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Unpack
 
 from tenure.core.errors import OptionError
 from tenure.features.schedules.declare import ScheduleOptions, check_payload, declares, synchronise
+from tenure.features.schedules.feature import ScheduleFeature
 from tenure.features.schedules.rows import Rows
 from tenure.features.schedules.runner import ScheduleRunner
 from tenure.features.schedules.schedule import Schedule
@@ -24,22 +25,24 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 
-class Schedules:
-    """Rows that say when to enqueue what.
+class Schedules(ScheduleFeature):
+    """Rows that say when to enqueue what. An app has one: construct it once, beside the app.
 
     >>> from tenure import Tenure
     >>> app = Tenure("sqlite:///tenure.db")
-    >>> @app.schedules.cron("30 2 * * *", zone="Europe/Berlin")
+    >>> schedules = Schedules(app)
+    >>> @schedules.cron("30 2 * * *", zone="Europe/Berlin")
     ... @app.job("reports.nightly")
     ... def nightly(job) -> None: ...
     """
 
     def __init__(self, app: Tenure) -> None:
+        super().__init__(app)
         self._app = app
         self._rows = Rows(app)
         self.declared: dict[str, Terms] = {}
-        self.handlers: Iterable[Handler[Any]] = ()
         self.runners = (ScheduleRunner(app, self),)
+        app.include(self)
 
     def cron(
         self, expression: str, *, zone: str = "UTC", **options: Unpack[ScheduleOptions]

@@ -4,7 +4,17 @@ Not a replica: the source stands still meanwhile, and is closed when the target 
 """
 
 from tenure.features.transfer.end import End, open_end
+from tenure.features.transfer.feature import TransferFeature
 from tenure.features.transfer.report import Report, TableReport
 from tenure.features.transfer.transfer import Options, Transfer, reopen
 
-__all__ = ["End", "Options", "Report", "TableReport", "Transfer", "open_end", "reopen"]
+__all__ = [
+    "End",
+    "Options",
+    "Report",
+    "TableReport",
+    "Transfer",
+    "TransferFeature",
+    "open_end",
+    "reopen",
+]

@@ -1,7 +1,3 @@
--- name: schema_status
--- The newest migration, and the oldest code that the schema serves.
-SELECT max(version), max(serves) FROM tenure_migrations WHERE version > 0
-
 -- name: read_mark
 -- Why nobody may use this database now; no row where everybody may.
 SELECT name FROM tenure_migrations WHERE version = 0

@@ -5,6 +5,9 @@ A file says `-- serves: N`: the oldest code (by its own newest migration) that s
 Old and new workers run side by side until a migration says otherwise. An empty database gets its
 schema in one transaction where it can; one in use gets statement after statement, each noted when
 it is done, so that the fleet goes on in between.
+
+The engine's migrations are kept in `tenure_migrations`, those of features in a table beside it:
+code that knows no features reads the highest version of the first, and must not find theirs there.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import Any
 
 from tenure.core.errors import StoreError
 from tenure.stores.sql.database import Database
-from tenure.stores.sql.statement import Statement
+from tenure.stores.sql.ledger import Ledger, execute
 
 FILE_NAME = re.compile(r"^(\d{4})_(\w+)\.sql$")
 SERVES = re.compile(r"^-- serves: (\d+)$", re.MULTILINE)
@@ -50,23 +53,26 @@ class Migration:
 
 
 class Migrations:
-    """The migrations of one dialect, and what a database has of them."""
+    """The migrations of the engine or of one feature, and what a database has of them."""
 
-    def __init__(self, database: Database, found: Sequence[Migration] | None = None) -> None:
+    def __init__(
+        self, database: Database, found: Sequence[Migration] | None = None, feature: str = ""
+    ) -> None:
         self._database = database
-        self.all = list(found or load(database.dialect.package))
+        self._ledger = Ledger(feature)
+        self.feature = feature
+        self.all = list(load(database.dialect.package) if found is None else found)
 
     @property
     def latest(self) -> int:
         """What this code needs."""
-        return self.all[-1].version
+        return self.all[-1].version if self.all else 0
 
     def status(self, connection: Any) -> tuple[int, int]:
         """The schema's version, and the oldest code that it serves."""
-        if not self._database.dialect.has_table(connection, "tenure_migrations"):
+        if not self._database.dialect.has_table(connection, self._ledger.table):
             return 0, 0
-        rows = self._database.execute(connection, Statement("schema_status"))
-        return (rows[0][0] or 0, rows[0][1] or 0) if rows else (0, 0)
+        return self._ledger.status(connection)
 
     def pending(self) -> list[Migration]:
         """What `apply` would run."""
@@ -105,13 +111,13 @@ class Migrations:
         dialect = self._database.dialect
         dialect.begin(connection)
         try:
-            _execute(connection, BOOKKEEPING)
+            execute(connection, self._ledger.create)
             missing = self._pending(connection)
             for migration in missing:
-                with _named(migration):
+                with self._named(migration):
                     for sql in migration.statements:
-                        _execute(connection, sql)
-                    _record(connection, migration)
+                        execute(connection, sql)
+                    self._ledger.record(connection, migration)
         except BaseException:
             dialect.rollback(connection)
             raise
@@ -120,20 +126,33 @@ class Migrations:
 
     def _run(self, connection: Any, migration: Migration) -> bool:
         """Statement after statement, from where it stopped; whether it was us who ended it."""
-        _execute(connection, BOOKKEEPING)
-        with _named(migration):
-            step = None
-            for place in range(_reached(connection, migration), max(1, len(migration.statements))):
-                step = Step(connection, migration, place)
-                self._database.dialect.schema.change(connection, step)
-            return step is not None and step.ended
+        execute(connection, self._ledger.create)
+        with self._named(migration):
+            statement = None
+            done = self._ledger.reached(connection, migration)
+            for place in range(done, max(1, len(migration.statements))):
+                statement = MigrationStatement(connection, self._ledger, migration, place)
+                self._database.dialect.schema.change(connection, statement)
+            return statement is not None and statement.ended
+
+    @contextmanager
+    def _named(self, migration: Migration) -> Iterator[None]:
+        """An error says which migration stopped, and that it may simply be run again."""
+        try:
+            yield
+        except Exception as error:
+            raise StoreError(
+                f"migration {title(self, migration)} stopped: {error}. "
+                "Nothing after it ran; run tenure migrate again when the cause is gone"
+            ) from error
 
 
-class Step:
+class MigrationStatement:
     """One statement of a migration on a database in use."""
 
-    def __init__(self, connection: Any, migration: Migration, place: int) -> None:
+    def __init__(self, connection: Any, ledger: Ledger, migration: Migration, place: int) -> None:
         self._connection, self._migration, self._place = connection, migration, place
+        self._ledger = ledger
         statements = migration.statements
         self._last = place + 1 >= len(statements)
         self.sql = statements[place] if statements else "SELECT 1"
@@ -142,83 +161,28 @@ class Step:
     @property
     def due(self) -> bool:
         """Whether nobody else has done it meanwhile."""
-        return _reached(self._connection, self._migration) == self._place
+        return self._ledger.reached(self._connection, self._migration) == self._place
 
     def note(self) -> None:
         """Write down that it is done: in its own transaction where the database can do that."""
         if self._last:
-            _record(self._connection, self._migration)
+            self._ledger.record(self._connection, self._migration)
             self.ended = True
         else:
-            _keep_place(self._connection, self._migration, self._place + 1)
+            self._ledger.keep_place(self._connection, self._migration, self._place + 1)
 
 
-BOOKKEEPING = """CREATE TABLE IF NOT EXISTS tenure_migrations (
-    version INTEGER PRIMARY KEY,
-    name VARCHAR(100) NOT NULL,
-    serves INTEGER NOT NULL,
-    applied_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP
-)"""
-
-
-# A migration that stopped half way: its number below zero, and how many of its statements are done.
-PLACE = "SELECT version, name FROM tenure_migrations WHERE version IN ({0:d}, -{0:d})"
-FORGET = "DELETE FROM tenure_migrations WHERE version = -{0:d}"
-INSERT = "INSERT INTO tenure_migrations (version, name, serves) VALUES "
-
-
-def _reached(connection: Any, migration: Migration) -> int:
-    """How many of its statements are done."""
-    found = dict(_rows(connection, PLACE.format(migration.version)))
-    if migration.version in found:
-        return max(1, len(migration.statements))
-    return int(found.get(-migration.version, 0))
-
-
-def _keep_place(connection: Any, migration: Migration, place: int) -> None:
-    _execute(connection, FORGET.format(migration.version))
-    _execute(connection, INSERT + f"({-migration.version:d}, '{place:d}', 0)")
-
-
-def _record(connection: Any, migration: Migration) -> None:
-    _execute(connection, FORGET.format(migration.version))
-    values = f"({migration.version:d}, '{migration.name}', {migration.serves:d})"
-    _execute(connection, INSERT + values)
-
-
-@contextmanager
-def _named(migration: Migration) -> Iterator[None]:
-    """An error says which migration stopped, and that it may simply be run again."""
-    try:
-        yield
-    except Exception as error:
-        raise StoreError(
-            f"migration {migration.version:04d}_{migration.name} stopped: {error}. "
-            "Nothing after it ran; run tenure migrate again when the cause is gone"
-        ) from error
-
-
-def _execute(connection: Any, sql: str) -> None:
-    cursor = connection.cursor()
-    try:
-        cursor.execute(sql)
-    finally:
-        cursor.close()
-
-
-def _rows(connection: Any, sql: str) -> list[Any]:
-    cursor = connection.cursor()
-    try:
-        cursor.execute(sql)
-        return list(cursor.fetchall())
-    finally:
-        cursor.close()
+def title(migrations: Migrations, migration: Migration) -> str:
+    """`0001_first` of the engine, `hello/0001_first` of a feature."""
+    name = f"{migration.version:04d}_{migration.name}"
+    return f"{migrations.feature}/{name}" if migrations.feature else name
 
 
 def load(package: str) -> list[Migration]:
-    """The migration files beside a dialect's module, in order."""
+    """The migration files in the folder of a dialect, in order; none where it has none."""
+    folder = files(package).joinpath("migrations")
     found = []
-    for entry in files(package).joinpath("migrations").iterdir():
+    for entry in folder.iterdir() if folder.is_dir() else ():
         if match := FILE_NAME.match(entry.name):
             found.append(parse(int(match[1]), match[2], entry.read_text("utf-8")))
     return sorted(found, key=lambda migration: migration.version)

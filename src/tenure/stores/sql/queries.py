@@ -52,6 +52,17 @@ class Queries:
         """Every query that is defined."""
         return frozenset(self._queries)
 
+    def include(self, prefix: str, texts: Mapping[str, str]) -> None:
+        """The queries of a feature, as `prefix.name`: they may have the names of others.
+
+        Its own fragments are put in here; {now} and the other fragments of the dialect stay open.
+        """
+        own = Queries(texts)
+        for query in own._queries.values():
+            steps = tuple(_put(step, own._fragments) for step in query.steps)
+            name = f"{prefix}.{query.name}"
+            self._queries[name] = replace(query, name=name, steps=steps)
+
     def get(self, name: str, where: tuple[str, ...] = ()) -> Query:
         """A query ready to run, its conditions in place."""
         found = self._cache.get((name, where))
@@ -82,6 +93,13 @@ class Queries:
             self._queries[name] = Query(
                 name, steps, each="-- each" in lines, counted="-- counted" in lines
             )
+
+
+def _put(text: str, fragments: Mapping[str, str]) -> str:
+    """The text with these fragments in place, and those inside them."""
+    while any(match[1] in fragments for match in INCLUDE.finditer(text)):
+        text = INCLUDE.sub(lambda match: fragments.get(match[1], match[0]), text)
+    return text
 
 
 def _sections(text: str) -> Iterator[tuple[str, str, str]]:

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import Any, TypeVar
 
-from tenure.core.errors import CodeTooOld, MigrationsPending
 from tenure.core.job import Job
 from tenure.core.rules.shares import Lane
 from tenure.core.timing.clock import Clock, from_micros, seconds_to_micros
@@ -21,6 +20,7 @@ from tenure.stores.sql.foreign.transaction import adopt, is_async
 from tenure.stores.sql.jobs import SqlJobs
 from tenure.stores.sql.migrations import Migrations
 from tenure.stores.sql.parts import SqlLocks, SqlQueues, SqlRecords, SqlSteps
+from tenure.stores.sql.schemas import Schemas
 from tenure.stores.sql.statement import Plan, Statement
 from tenure.stores.sql.write.stopped_keys import SqlOrders
 from tenure.stores.sql.write.unique_names import SqlKeys
@@ -51,7 +51,9 @@ class SqlStore:
         self.keys = SqlKeys(self.database)
         self.orders = SqlOrders(self.database, self._lanes_freed)
         self.steps = SqlSteps(self.database)
-        self._auto_migrate = auto_migrate
+        self.schemas = Schemas(
+            self.database, self.migrations, migrate=auto_migrate, changed=self._check_again
+        )
         self._checked = False
         self.database.before_use = self._check
         self.database.before_adopting = self._check_beside
@@ -135,16 +137,15 @@ class SqlStore:
             return
         self.database.dialect.check(connection)
         check_open(self.database, connection)
-        have, serves = self.migrations.status(connection)
-        if have < self.migrations.latest and self._auto_migrate and not inside:
-            self.migrations.apply()
-            have, serves = self.migrations.status(connection)
-        if self.migrations.latest < serves:
-            raise CodeTooOld(self.migrations.latest, serves)
-        if have < self.migrations.latest:
-            raise MigrationsPending(have, self.migrations.latest, inside=inside)
+        self.schemas.check(connection, inside=inside)
         self._checked = True
         self.database.before_adopting = None
+
+    def _check_again(self) -> None:
+        """A feature came with tables of its own: the next connection is checked for them too."""
+        self._checked = False
+        self.database.before_adopting = self._check_beside
+        self.database.close()
 
     def _check_beside(self, theirs: Any, inside: bool) -> None:
         """The same before the first use of a caller's connection, `inside` an open transaction.

@@ -1,4 +1,4 @@
-"""A finding of the doctor: how bad, what, and what to do next."""
+"""What `tenure doctor` finds out: how bad it is, the fact, and what to do next."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Level(IntEnum):
-    """How bad. A warning is worth a look; a problem keeps jobs from running as they should."""
+    """A warning is worth a look; a problem keeps jobs from running as they should."""
 
     OK = 0
     WARNING = 1

@@ -1,0 +1,160 @@
+"""What a feature brings to an app. Everything but its name is optional."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+
+from tenure.core.errors import InputError, TenureError
+from tenure.feature.finding import Finding
+from tenure.feature.metrics import Metric
+from tenure.feature.sentence import Telling
+from tenure.feature.sql import FeatureSql
+from tenure.jobs.handler import Handler, QueueSlots
+
+if TYPE_CHECKING:
+    from pydantic_settings import BaseSettings
+
+# The name becomes a part of SQL, of URLs and of a command: keep it harmless in all three.
+NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+
+
+class FeatureError(InputError):
+    """A feature cannot be used as it is."""
+
+    code = "bad_feature"
+
+
+class Runner(Protocol):
+    """A named step of a tick: does what it can within the budget, says how much it did."""
+
+    name: str
+
+    def run(self, budget: Any) -> int:
+        """The number of things done."""
+        ...
+
+
+class Includable(Protocol):
+    """The least that `app.include` takes: something with handlers."""
+
+    @property
+    def handlers(self) -> Iterable[Handler[Any]]:
+        """What it can run."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """How an error is answered: the HTTP status, and the exit code of a command.
+
+    The `type` of the problem document is the `code` of the error's class.
+    """
+
+    status: int
+    exit_code: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A part of the page: plain files, served under `/features/FEATURE/NAME/`.
+
+    The page links to it by its title, and opens the file `index.html`.
+    """
+
+    name: str
+    title: str
+    folder: Path
+
+
+class Feature:
+    """A part of an app that owns its room: work, tables, routes, commands and what is told of it.
+
+    Attributes are what the engine needs; set them in the class or in `__init__`. Methods are called
+    when a face of the app starts: import what they need inside them, so that a program which only
+    enqueues jobs does not load a web framework.
+
+    >>> class Hello(Feature):
+    ...     name = "hello"
+    """
+
+    name: ClassVar[str] = ""
+    """Lower-case letters, digits and `_`; also the name of its entry point."""
+
+    handlers: Iterable[Handler[Any]] = ()
+    """What it can run."""
+
+    runners: Sequence[Runner] = ()
+    """What it does in every tick."""
+
+    slots: Mapping[str, QueueSlots] = {}
+    """How many jobs of its queues a worker runs at a time."""
+
+    tables: str | None = None
+    """A package with `<dialect>/migrations/*.sql` and queries in `<dialect>/*.sql`."""
+
+    settings_classes: Sequence[type[BaseSettings]] = ()
+    """The classes that read its environment variables."""
+
+    problems: Mapping[type[TenureError], Problem] = {}
+    """How its errors are answered; an error without an entry is answered like its base class."""
+
+    screens: Sequence[Screen] = ()
+    """Its parts of the page."""
+
+    metrics: Sequence[Metric] = ()
+    """What it counts: objects of `Counter`, `Gauge` and `Durations`."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    @classmethod
+    def of(cls, app: Any) -> Self:
+        """This feature of an app: the one it includes, or the installed one."""
+        found = app.features.get(cls.name)
+        if not isinstance(found, cls):
+            raise FeatureError(f"the feature {cls.name!r} is not a part of this app")
+        return found
+
+    @cached_property
+    def sql(self) -> FeatureSql:
+        """Runs the queries of its own `.sql` files."""
+        return FeatureSql(self.app, self.name, self.tables)
+
+    def routers(self) -> Iterable[Any]:
+        """FastAPI routers. The API counts and knows their callers like those of its own routes."""
+        return ()
+
+    def commands(self) -> Mapping[str, Any]:
+        """Commands by name: a typer app, or a function for a single command."""
+        return {}
+
+    def sentences(self, *, verbose: bool = False) -> Mapping[str, Telling]:
+        """Log lines by signal; `verbose` adds those of every small step."""
+        return {}
+
+    def checks(self) -> Iterable[Finding]:
+        """What `tenure doctor` finds out about it. The schema is right when this is called."""
+        return ()
+
+    def prune(self, limit: int) -> int:
+        """Remove at most `limit` old rows of its own; how many. Called until it says less."""
+        return 0
+
+    def lifespan(self, worker: Any) -> AbstractAsyncContextManager[Any]:
+        """Entered when a worker starts, left when it has stopped."""
+        return nullcontext()
+
+
+def check_name(feature: Feature) -> None:
+    """FeatureError where a name could not be a part of SQL, a URL and a command."""
+    if not NAME.fullmatch(feature.name):
+        raise FeatureError(
+            f"{type(feature).__qualname__}.name is {feature.name!r}; a feature's name has up to 40 "
+            "lower-case letters, digits and _, and begins with a letter"
+        )
