@@ -10,9 +10,14 @@ import boto3  # type: ignore[import-untyped]
 import pytest
 from moto.server import ThreadedMotoServer
 
+from tenure import Settings, Tenure
 from tenure.files.blobs import Blobs
+from tenure.files.files import Files
 from tenure.files.folder import FolderBlobs
 from tenure.files.s3 import S3Blobs
+from tenure.files.settings import FilesSettings
+from tenure.testing.clock import ManualClock
+from tests.support.databases import Databases
 
 
 @pytest.fixture(scope="session")
@@ -40,3 +45,19 @@ def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Blobs:
     if request.param == "folder":
         return FolderBlobs(tmp_path / "files")
     return S3Blobs(request.getfixturevalue("s3_url"))
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def files(
+    databases: Databases, tmp_path: Path, clock: ManualClock, request: pytest.FixtureRequest
+) -> Iterator[Files]:
+    """Files on each database, in a folder."""
+    app = Tenure(databases.fresh(tmp_path), settings=Settings(auto_migrate=True), clock=clock)
+    kept = FilesSettings(url=str(tmp_path / "files"), keep_seconds=100, grace_seconds=10)
+    yield Files(app, kept)
+    app.close()

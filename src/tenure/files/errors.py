@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenure.core.errors import TenureError, UsageError
+from tenure.core.errors import InputError, TenureError
 
 
 class FileError(TenureError):
@@ -17,7 +17,7 @@ class BlobMissing(FileError):
         self.key = key
 
 
-class FileNameError(UsageError):
+class FileNameError(InputError):
     """The name of a file cannot be kept."""
 
 
@@ -27,3 +27,29 @@ class RangeNotSatisfiable(FileError):
     def __init__(self, size: int) -> None:
         super().__init__(f"the range lies outside the file, which has {size:,} bytes")
         self.size = size
+
+
+class FileMissing(FileError):
+    """No file of this id, or none that the caller may see."""
+
+    code = "file_not_found"
+
+    def __init__(self, file_id: str) -> None:
+        super().__init__(f"there is no file {file_id}")
+        self.file_id = file_id
+
+
+class FileTooLarge(FileError):
+    """More bytes than allowed, or than were announced."""
+
+    code = "file_too_large"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"the file has more than {limit:,} bytes, which is the limit here")
+        self.limit = limit
+
+
+class HashMismatch(FileError):
+    """The bytes are not those that were announced."""
+
+    code = "hash_mismatch"

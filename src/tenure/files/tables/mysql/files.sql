@@ -70,11 +70,11 @@ WHERE f.expires_at <= {now} AND f.doomed_at IS NULL ORDER BY f.expires_at LIMIT 
 
 -- name: postpone_files
 -- Referred to: looked at again later.
-UPDATE tenure_files SET expires_at = {now} + :keep WHERE id IN :ids
+UPDATE tenure_files SET expires_at = {now} + :keep WHERE id IN :file_ids
 
 -- name: doom_files
 -- First phase: marked. A reference that comes takes the mark away.
-UPDATE tenure_files SET doomed_at = {now} WHERE id IN :ids AND doomed_at IS NULL
+UPDATE tenure_files SET doomed_at = {now} WHERE id IN :file_ids AND doomed_at IS NULL
 
 -- name: doomed_files
 -- Second phase, after the grace: those that are still marked, locked against references.
@@ -83,15 +83,15 @@ ORDER BY doomed_at LIMIT :limit FOR UPDATE SKIP LOCKED
 
 -- name: referred_files
 -- Which of these somebody refers to. A statement of its own, so that it sees what was committed before the lock.
-SELECT DISTINCT file_id FROM tenure_file_refs WHERE file_id IN :ids
+SELECT DISTINCT file_id FROM tenure_file_refs WHERE file_id IN :file_ids
 
 -- name: revive_files
 -- They were referred to after the mark.
-UPDATE tenure_files SET doomed_at = NULL WHERE id IN :ids
+UPDATE tenure_files SET doomed_at = NULL WHERE id IN :file_ids
 
 -- name: delete_files
 -- Locked and unreferred.
-DELETE FROM tenure_files WHERE id IN :ids
+DELETE FROM tenure_files WHERE id IN :file_ids
 
 -- name: lock_blobs
 -- The contents of deleted files, locked against uploads of the same content.
@@ -158,8 +158,8 @@ ORDER BY expires_at LIMIT :limit
 
 -- name: known_uploads
 -- Which of these uploads have a row.
-SELECT id FROM tenure_uploads WHERE id IN :ids
+SELECT id FROM tenure_uploads WHERE id IN :upload_ids
 
 -- name: remove_uploads
 -- Their parts are gone.
-DELETE FROM tenure_uploads WHERE id IN :ids
+DELETE FROM tenure_uploads WHERE id IN :upload_ids

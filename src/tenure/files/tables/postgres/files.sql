@@ -71,11 +71,11 @@ WHERE f.expires_at <= {now} AND f.doomed_at IS NULL ORDER BY f.expires_at LIMIT 
 
 -- name: postpone_files
 -- Referred to: looked at again later.
-UPDATE tenure_files SET expires_at = {now} + :keep::bigint WHERE id = ANY(:ids::text[])
+UPDATE tenure_files SET expires_at = {now} + :keep::bigint WHERE id = ANY(:file_ids::text[])
 
 -- name: doom_files
 -- First phase: marked. A reference that comes takes the mark away.
-UPDATE tenure_files SET doomed_at = {now} WHERE id = ANY(:ids::text[]) AND doomed_at IS NULL
+UPDATE tenure_files SET doomed_at = {now} WHERE id = ANY(:file_ids::text[]) AND doomed_at IS NULL
 
 -- name: doomed_files
 -- Second phase, after the grace: those that are still marked, locked against references.
@@ -84,15 +84,15 @@ ORDER BY doomed_at LIMIT :limit::bigint FOR UPDATE SKIP LOCKED
 
 -- name: referred_files
 -- Which of these somebody refers to. A statement of its own, so that it sees what was committed before the lock.
-SELECT DISTINCT file_id FROM tenure_file_refs WHERE file_id = ANY(:ids::text[])
+SELECT DISTINCT file_id FROM tenure_file_refs WHERE file_id = ANY(:file_ids::text[])
 
 -- name: revive_files
 -- They were referred to after the mark.
-UPDATE tenure_files SET doomed_at = NULL WHERE id = ANY(:ids::text[])
+UPDATE tenure_files SET doomed_at = NULL WHERE id = ANY(:file_ids::text[])
 
 -- name: delete_files
 -- Locked and unreferred.
-DELETE FROM tenure_files WHERE id = ANY(:ids::text[])
+DELETE FROM tenure_files WHERE id = ANY(:file_ids::text[])
 
 -- name: lock_blobs
 -- The contents of deleted files, locked against uploads of the same content.
@@ -160,8 +160,8 @@ ORDER BY expires_at LIMIT :limit::bigint
 
 -- name: known_uploads
 -- Which of these uploads have a row.
-SELECT id FROM tenure_uploads WHERE id = ANY(:ids::text[])
+SELECT id FROM tenure_uploads WHERE id = ANY(:upload_ids::text[])
 
 -- name: remove_uploads
 -- Their parts are gone.
-DELETE FROM tenure_uploads WHERE id = ANY(:ids::text[])
+DELETE FROM tenure_uploads WHERE id = ANY(:upload_ids::text[])

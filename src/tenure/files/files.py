@@ -1,0 +1,200 @@
+"""`Files(app)`: keep bytes under a name, refer to them, read them, and let them go.
+
+    files = Files(app)
+    file = files.put(b"%PDF...", name="invoice-42.pdf", media_type="application/pdf")
+    files.refer(file.id, "job", job.id)
+
+The bytes are written first, then the rows, in the caller's transaction if there is one. After a
+crash in between there are bytes that no row knows; `purge` removes them after a grace.
+"""
+
+from __future__ import annotations
+
+import mimetypes
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, BinaryIO
+
+from tenure.core.errors import OptionError, TenureError
+from tenure.core.page import Page
+from tenure.feature import Feature, Problem
+from tenure.files.blobs import CHUNK, Blob, Blobs
+from tenure.files.errors import (
+    BlobMissing,
+    FileMissing,
+    FileNameError,
+    FileTooLarge,
+    HashMismatch,
+    RangeNotSatisfiable,
+)
+from tenure.files.names import check_file_name
+from tenure.files.open_blobs import open_blobs
+from tenure.files.purge import Purge
+from tenure.files.settings import FilesSettings
+from tenure.files.stored_file import FileRow, StoredFile
+from tenure.stores.sql.statement import Plan
+
+Data = bytes | BinaryIO | Iterable[bytes]
+LAST = 2**62
+"""Later than any file, as the cursor of the first page."""
+
+
+class Files(Feature):
+    """The files of an app."""
+
+    name = "files"
+    tables = "tenure.files.tables"
+    settings_classes = (FilesSettings,)
+    problems: Mapping[type[TenureError], Problem] = {
+        FileMissing: Problem(404, 3),
+        FileNameError: Problem(422, 2),
+        FileTooLarge: Problem(413, 2),
+        HashMismatch: Problem(422, 2),
+        RangeNotSatisfiable: Problem(416, 2),
+        BlobMissing: Problem(500, 1),
+    }
+
+    def __init__(self, app: Any, settings: FilesSettings | None = None) -> None:
+        super().__init__(app)
+        self.settings = settings or FilesSettings()
+        app.include(self)
+
+    @cached_property
+    def blobs(self) -> Blobs:
+        """Where the bytes are."""
+        return open_blobs(self.settings.url, self.app.url)
+
+    def put(
+        self,
+        data: Data,
+        *,
+        name: str,
+        media_type: str | None = None,
+        tenant: str = "",
+        owner: str | None = None,
+        sha256: str | None = None,
+        keep_seconds: float | None = None,
+        tx: Any = None,
+    ) -> StoredFile:
+        """Keep these bytes. Equal bytes are kept once, whatever their names.
+
+        Where nobody refers to the file it is deleted after `keep_seconds`. With `sha256` the bytes
+        must have this hash.
+        """
+        check_file_name(name)
+        if keep_seconds is not None and keep_seconds <= 0:
+            raise OptionError("keep_seconds must be greater than 0")
+        with self.blobs.begin() as incoming:
+            for part in _parts(data):
+                incoming.write(part)
+                if incoming.size > self.settings.max_bytes:
+                    raise FileTooLarge(self.settings.max_bytes)
+            blob = incoming.finish()
+        if sha256 is not None and sha256.lower() != blob.sha256:
+            self.blobs.delete(blob.key)
+            raise HashMismatch(f"the bytes have the SHA-256 {blob.sha256}, not {sha256}")
+        keep = self.settings.keep_micros if keep_seconds is None else int(keep_seconds * 1_000_000)
+        row = _row(blob, check_file_name(name), media_type or _guess(name), tenant, owner, keep)
+        return self.keep(blob, row, tx)
+
+    def keep(self, blob: Blob, row: Mapping[str, Any], tx: Any = None) -> StoredFile:
+        """Rows for bytes that are stored already; a second copy of the same bytes is deleted."""
+        kept = self.sql.plan(lambda: self._keep(blob, row), tx=tx)
+        if kept.blob_key != blob.key:
+            self.blobs.delete(blob.key)
+        return kept
+
+    def _keep(self, blob: Blob, row: Mapping[str, Any]) -> Plan[StoredFile]:
+        query = self.sql.statement
+        yield query("touch_blob", sha256=blob.sha256, blob_key=blob.key, size=blob.size)
+        yield query("add_file", **row)
+        [found] = yield query("get_file", id=row["id"])
+        return StoredFile.of(FileRow(*found))
+
+    def get(self, file_id: str, *, tenant: str | None = None) -> StoredFile:
+        """One file; with `tenant` only where it belongs to it."""
+        found = self.sql.rows(FileRow, "get_file", id=file_id)
+        if not found or (tenant is not None and found[0].tenant != tenant):
+            raise FileMissing(file_id)
+        return StoredFile.of(found[0])
+
+    def read(self, file: StoredFile, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+        """Its bytes from `start` up to `end` (not included)."""
+        if file.blob_key is None:
+            file = self.get(file.id)
+        return self.blobs.read(str(file.blob_key), start, file.size if end is None else end)
+
+    def page(
+        self, *, tenant: str | None = None, limit: int = 50, after: str | None = None
+    ) -> Page[StoredFile]:
+        """Newest first; `after` is the cursor of the page before."""
+        created_at, after_id = _cursor(after)
+        query = "list_files" if tenant is None else "list_files_of_tenant"
+        values = {"created_at": created_at, "after": after_id, "limit": limit + 1}
+        if tenant is not None:
+            values["tenant"] = tenant
+        rows = self.sql.rows(FileRow, query, **values)
+        more = len(rows) > limit
+        last = rows[limit - 1] if more else None
+        following = None if last is None else f"{last.created_at}.{last.id}"
+        return Page([StoredFile.of(row) for row in rows[:limit]], following)
+
+    def refer(self, file_id: str, kind: str, holder: str, *, tx: Any = None) -> None:
+        """From now on this holder needs the file: it is not deleted before `release`."""
+        self.sql.plan(lambda: self._refer(file_id, kind, holder), tx=tx)
+
+    def _refer(self, file_id: str, kind: str, holder: str) -> Plan[None]:
+        query = self.sql.statement
+        if not (yield query("lock_file", id=file_id)):
+            raise FileMissing(file_id)
+        yield query("revive_file", id=file_id)
+        yield query("add_ref", file_id=file_id, holder_kind=kind, holder_id=holder)
+
+    def release(self, file_id: str, kind: str, holder: str, *, tx: Any = None) -> None:
+        """This holder does not need it any more."""
+        self.sql.run("drop_ref", file_id=file_id, holder_kind=kind, holder_id=holder, tx=tx)
+
+    def holders(self, file_id: str) -> list[tuple[str, str]]:
+        """Who refers to it: kind and id."""
+        return [(kind, holder) for kind, holder in self.sql.run("refs_of", file_id=file_id)]
+
+    def prune(self, limit: int) -> int:
+        """Delete what nobody needs; called by every worker's pruning."""
+        return Purge(self).rows(limit)
+
+
+def _row(
+    blob: Blob, name: str, media_type: str, tenant: str, owner: str | None, keep: int
+) -> dict[str, Any]:
+    return {
+        "id": secrets.token_hex(16),
+        "sha256": blob.sha256,
+        "name": name,
+        "media_type": media_type,
+        "size": blob.size,
+        "tenant": tenant,
+        "owner": owner,
+        "keep": keep,
+    }
+
+
+def _parts(data: Data) -> Iterable[bytes]:
+    if isinstance(data, bytes | bytearray | memoryview):
+        return (bytes(data),)
+    if hasattr(data, "read"):
+        return iter(lambda: data.read(CHUNK), b"")
+    return data
+
+
+def _guess(name: str) -> str:
+    return mimetypes.guess_type(name)[0] or "application/octet-stream"
+
+
+def _cursor(after: str | None) -> tuple[int, str]:
+    if after is None:
+        return LAST, ""
+    created_at, _, file_id = after.partition(".")
+    if not created_at.isdigit():
+        raise OptionError(f"{after!r} is not a cursor of a list of files")
+    return int(created_at), file_id

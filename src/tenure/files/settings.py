@@ -1,0 +1,31 @@
+"""Settings of files: TENURE_FILES_* in the environment. Each is listed in docs/settings.md."""
+
+from __future__ import annotations
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+MICROS = 1_000_000
+
+
+class FilesSettings(BaseSettings):
+    """Where the bytes are, how long files are kept, how large uploads may be."""
+
+    model_config = SettingsConfigDict(env_prefix="TENURE_FILES_", extra="ignore")
+
+    url: str | None = None
+    keep_seconds: float = Field(default=86_400.0, gt=0)
+    grace_seconds: float = Field(default=3_600.0, ge=0)
+    link_seconds: float = Field(default=3_600.0, gt=0)
+    link_secret: SecretStr | None = None
+    max_bytes: int = Field(default=2 * 1024**3, ge=1)
+
+    @property
+    def keep_micros(self) -> int:
+        """How long a file is kept that nobody refers to."""
+        return int(self.keep_seconds * MICROS)
+
+    @property
+    def grace_micros(self) -> int:
+        """How long something that nobody needs is left alone before it is deleted."""
+        return int(self.grace_seconds * MICROS)
