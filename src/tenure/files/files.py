@@ -33,6 +33,15 @@ from tenure.files.open_blobs import open_blobs
 from tenure.files.purge import Purge
 from tenure.files.settings import FilesSettings
 from tenure.files.stored_file import FileRow, StoredFile
+from tenure.files.tus import (
+    ChecksumMismatch,
+    OffsetConflict,
+    TusError,
+    TusVersionError,
+    UploadLocked,
+    UploadMissing,
+)
+from tenure.files.uploads import UploadRow, Uploads
 from tenure.stores.sql.statement import Plan
 
 Data = bytes | BinaryIO | Iterable[bytes]
@@ -53,6 +62,12 @@ class Files(Feature):
         HashMismatch: Problem(422, 2),
         RangeNotSatisfiable: Problem(416, 2),
         BlobMissing: Problem(500, 1),
+        TusError: Problem(400, 2),
+        TusVersionError: Problem(412, 2),
+        OffsetConflict: Problem(409, 1),
+        ChecksumMismatch: Problem(460, 1),
+        UploadLocked: Problem(423, 1),
+        UploadMissing: Problem(404, 3),
     }
 
     def __init__(self, app: Any, settings: FilesSettings | None = None) -> None:
@@ -64,6 +79,11 @@ class Files(Feature):
     def blobs(self) -> Blobs:
         """Where the bytes are."""
         return open_blobs(self.settings.url, self.app.url)
+
+    @cached_property
+    def uploads(self) -> Uploads:
+        """Uploads that go on over several requests."""
+        return Uploads(self)
 
     def put(
         self,
@@ -101,6 +121,21 @@ class Files(Feature):
     def keep(self, blob: Blob, row: Mapping[str, Any], tx: Any = None) -> StoredFile:
         """Rows for bytes that are stored already; a second copy of the same bytes is deleted."""
         kept = self.sql.plan(lambda: self._keep(blob, row), tx=tx)
+        if kept.blob_key != blob.key:
+            self.blobs.delete(blob.key)
+        return kept
+
+    def keep_upload(self, blob: Blob, upload: UploadRow) -> StoredFile:
+        """The file that a finished upload has become, and the end of the upload."""
+        keep = self.settings.keep_micros
+        row = _row(blob, upload.name, upload.media_type, upload.tenant, upload.owner, keep)
+
+        def plan() -> Plan[StoredFile]:
+            file = yield from self._keep(blob, row)
+            yield self.sql.statement("end_upload", id=upload.id, file_id=file.id)
+            return file
+
+        kept = self.sql.plan(plan)
         if kept.blob_key != blob.key:
             self.blobs.delete(blob.key)
         return kept
@@ -161,7 +196,7 @@ class Files(Feature):
 
     def prune(self, limit: int) -> int:
         """Delete what nobody needs; called by every worker's pruning."""
-        return Purge(self).rows(limit)
+        return Purge(self).rows(limit) + self.uploads.purge(limit)
 
 
 def _row(
