@@ -9,6 +9,7 @@ from io import BytesIO
 import pytest
 
 from tenure.core.errors import OptionError
+from tenure.core.scope import Scope
 from tenure.files.errors import FileMissing, FileNameError, FileTooLarge, HashMismatch
 from tenure.files.files import Files
 from tenure.files.purge import Purge
@@ -54,7 +55,7 @@ def test_another_tenants_file_is_not_found(files: Files) -> None:
     file = put(files, tenant="acme")
 
     with pytest.raises(FileMissing, match=f"there is no file {file.id}"):
-        files.get(file.id, tenant="other")
+        files.get(file.id, Scope("other"))
     with pytest.raises(FileMissing):
         files.get("unknown")
 
@@ -79,7 +80,7 @@ def test_pages_are_newest_first_and_a_tenants_own(files: Files, clock: ManualClo
         "4.txt", "3.txt", "2.txt", "1.txt", "0.txt",
     ]  # fmt: skip
     assert second.next is None
-    assert [file.name for file in files.page(tenant="acme").rows] == ["3.txt", "1.txt"]
+    assert [file.name for file in files.page(Scope("acme")).rows] == ["3.txt", "1.txt"]
     with pytest.raises(OptionError, match="not a cursor"):
         files.page(after="x")
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tenure.core.scope import Scope
 from tenure.files.errors import FileNameError, FileTooLarge
 from tenure.files.files import Files
 from tenure.files.tus import (
@@ -47,7 +48,7 @@ def test_an_upload_becomes_a_file_when_it_is_complete(files: Files) -> None:
     done = files.uploads.append(upload.id, 5, [b"567", b"89"])
 
     assert done.received == 10
-    file = files.get(str(done.file_id), tenant="acme")
+    file = files.get(str(done.file_id), Scope("acme"))
     assert (file.name, b"".join(files.read(file))) == ("März.bin", b"0123456789")
     assert list(files.blobs.unfinished()) == []
 
@@ -136,9 +137,9 @@ def test_another_tenants_upload_is_not_found(files: Files) -> None:
 
     for call in (files.uploads.get, files.uploads.remove):
         with pytest.raises(UploadMissing):
-            call(upload.id, tenant="other")
+            call(upload.id, Scope("other"))
     with pytest.raises(UploadMissing):
-        files.uploads.append(upload.id, 0, [b"x"], tenant="other")
+        files.uploads.append(upload.id, 0, [b"x"], scope=Scope("other"))
 
 
 def test_an_upload_is_removed_with_its_bytes(files: Files, clock: ManualClock) -> None:

@@ -8,9 +8,13 @@ from tenure.core.errors import InputError, TenureError
 class FileError(TenureError):
     """Something is wrong with a file."""
 
+    code = "file_error"
+
 
 class BlobMissing(FileError):
     """A row refers to bytes that are not there: a fault of the storage, not of the caller."""
+
+    code = "blob_missing"
 
     def __init__(self, key: str) -> None:
         super().__init__(f"the bytes of blob {key} are missing in the file storage")
@@ -20,13 +24,17 @@ class BlobMissing(FileError):
 class FileNameError(InputError):
     """The name of a file cannot be kept."""
 
+    code = "bad_file_name"
+
 
 class RangeNotSatisfiable(FileError):
     """The range lies outside the file."""
 
+    code = "range_not_satisfiable"
+
     def __init__(self, size: int) -> None:
         super().__init__(f"the range lies outside the file, which has {size:,} bytes")
-        self.size = size
+        self.headers = {"content-range": f"bytes */{size}"}
 
 
 class FileMissing(FileError):
@@ -53,3 +61,12 @@ class HashMismatch(FileError):
     """The bytes are not those that were announced."""
 
     code = "hash_mismatch"
+
+
+class FileInUse(FileError):
+    """Somebody refers to the file, so it cannot be deleted."""
+
+    code = "file_in_use"
+
+    def __init__(self, file_id: str, holders: int) -> None:
+        super().__init__(f"file {file_id} is in use by {holders:,}: jobs, records or templates")

@@ -16,18 +16,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, BinaryIO
 
+from pydantic import SecretStr
+
 from tenure.core.errors import OptionError, TenureError
 from tenure.core.page import Page
+from tenure.core.scope import EVERYTHING, Scope
 from tenure.feature import Feature, Problem
 from tenure.files.blobs import CHUNK, Blob, Blobs
 from tenure.files.errors import (
     BlobMissing,
+    FileInUse,
     FileMissing,
     FileNameError,
     FileTooLarge,
     HashMismatch,
     RangeNotSatisfiable,
 )
+from tenure.files.links import SHORTEST_SECRET, Link, Links, shared_secret
 from tenure.files.names import check_file_name
 from tenure.files.open_blobs import open_blobs
 from tenure.files.purge import Purge
@@ -37,6 +42,7 @@ from tenure.files.tus import (
     ChecksumMismatch,
     OffsetConflict,
     TusError,
+    TusMediaError,
     TusVersionError,
     UploadLocked,
     UploadMissing,
@@ -57,6 +63,7 @@ class Files(Feature):
     settings_classes = (FilesSettings,)
     problems: Mapping[type[TenureError], Problem] = {
         FileMissing: Problem(404, 3),
+        FileInUse: Problem(409, 1),
         FileNameError: Problem(422, 2),
         FileTooLarge: Problem(413, 2),
         HashMismatch: Problem(422, 2),
@@ -64,6 +71,7 @@ class Files(Feature):
         BlobMissing: Problem(500, 1),
         TusError: Problem(400, 2),
         TusVersionError: Problem(412, 2),
+        TusMediaError: Problem(415, 2),
         OffsetConflict: Problem(409, 1),
         ChecksumMismatch: Problem(460, 1),
         UploadLocked: Problem(423, 1),
@@ -147,10 +155,10 @@ class Files(Feature):
         [found] = yield query("get_file", id=row["id"])
         return StoredFile.of(FileRow(*found))
 
-    def get(self, file_id: str, *, tenant: str | None = None) -> StoredFile:
-        """One file; with `tenant` only where it belongs to it."""
+    def get(self, file_id: str, scope: Scope = EVERYTHING) -> StoredFile:
+        """One file, where it is in the scope."""
         found = self.sql.rows(FileRow, "get_file", id=file_id)
-        if not found or (tenant is not None and found[0].tenant != tenant):
+        if not found or not scope.holds(found[0].tenant, found[0].owner):
             raise FileMissing(file_id)
         return StoredFile.of(found[0])
 
@@ -161,14 +169,16 @@ class Files(Feature):
         return self.blobs.read(str(file.blob_key), start, file.size if end is None else end)
 
     def page(
-        self, *, tenant: str | None = None, limit: int = 50, after: str | None = None
+        self, scope: Scope = EVERYTHING, *, limit: int = 50, after: str | None = None
     ) -> Page[StoredFile]:
-        """Newest first; `after` is the cursor of the page before."""
+        """The files in the scope, newest first; `after` is the cursor of the page before."""
         created_at, after_id = _cursor(after)
-        query = "list_files" if tenant is None else "list_files_of_tenant"
-        values = {"created_at": created_at, "after": after_id, "limit": limit + 1}
-        if tenant is not None:
-            values["tenant"] = tenant
+        values: dict[str, Any] = {
+            "created_at": created_at, "after": after_id, "limit": limit + 1, "owner": scope.owner,
+        }  # fmt: skip
+        query = "list_files"
+        if scope.tenant is not None:
+            query, values["tenant"] = "list_files_of_tenant", scope.tenant
         rows = self.sql.rows(FileRow, query, **values)
         more = len(rows) > limit
         last = rows[limit - 1] if more else None
@@ -194,9 +204,61 @@ class Files(Feature):
         """Who refers to it: kind and id."""
         return [(kind, holder) for kind, holder in self.sql.run("refs_of", file_id=file_id)]
 
+    def delete(self, file_id: str, scope: Scope = EVERYTHING) -> None:
+        """Delete a file that nobody refers to; FileInUse where somebody does."""
+        file = self.get(file_id, scope)
+        if holders := self.holders(file.id):
+            raise FileInUse(file.id, len(holders))
+        self.sql.run("expire_file", id=file.id)
+
+    @cached_property
+    def links(self) -> Links:
+        """Signs downloads. Without a secret in the settings all processes share one in a record."""
+        given = self.settings.link_secret
+        return Links(shared_secret(self.app.store) if given is None else _secret(given))
+
+    def link(self, file: StoredFile, seconds: float | None = None) -> Link:
+        """Access to one file for a time, for whoever has the link."""
+        lasts = self.settings.link_seconds if seconds is None else seconds
+        if lasts <= 0:
+            raise OptionError("a link must last longer than 0 seconds")
+        return Link(file.id, file.tenant, int(self.app.store.now().timestamp() + lasts))
+
+    def linked(self, token: str) -> StoredFile:
+        """The file of a signed link; FileMissing for a forged or expired one as for an unknown."""
+        link = self.links.read(token, self.app.store.now().timestamp())
+        if link is None:
+            raise FileMissing("of this link")
+        return self.get(link.file_id, Scope(link.tenant))
+
+    def routers(self) -> Iterable[Any]:
+        """`/api/files`, `/api/uploads` and `/files/{token}`."""
+        from tenure.files import api
+
+        return (api.files, api.uploads)
+
+    def public_routers(self) -> Iterable[Any]:
+        """What needs no key."""
+        from tenure.files import api
+
+        return (api.links,)
+
+    def commands(self) -> Mapping[str, Any]:
+        """`tenure files`."""
+        from tenure.files.cli import files
+
+        return {"files": files}
+
     def prune(self, limit: int) -> int:
         """Delete what nobody needs; called by every worker's pruning."""
         return Purge(self).rows(limit) + self.uploads.purge(limit)
+
+
+def _secret(given: SecretStr) -> bytes:
+    secret = given.get_secret_value().encode()
+    if len(secret) < SHORTEST_SECRET:
+        raise OptionError(f"TENURE_FILES_LINK_SECRET needs at least {SHORTEST_SECRET} bytes")
+    return secret
 
 
 def _row(

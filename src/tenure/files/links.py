@@ -8,9 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error
+from contextlib import suppress
 from dataclasses import dataclass
+
+from tenure.core.errors import StoreError, VersionConflict
+from tenure.stores.contract import Store
+from tenure.stores.contract.parts import Record
+
+SHORTEST_SECRET = 16
+COLLECTION, NAME = "files", "link secret"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +35,8 @@ class Links:
     """Signs and reads the part of a link that follows `/files/`."""
 
     def __init__(self, secret: bytes) -> None:
-        if len(secret) < 16:
-            raise ValueError("the secret of file links needs at least 16 bytes")
+        if len(secret) < SHORTEST_SECRET:
+            raise ValueError(f"the secret of file links needs at least {SHORTEST_SECRET} bytes")
         self._secret = secret
 
     def sign(self, link: Link) -> str:
@@ -59,3 +68,16 @@ def _text(data: bytes) -> str:
 
 def _bytes(text: str) -> bytes:
     return urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
+
+
+def shared_secret(store: Store) -> bytes:
+    """One secret for all processes, made by whoever needs it first."""
+    found = store.records.find(COLLECTION, NAME)
+    if found is None:
+        made = Record(collection=COLLECTION, name=NAME, data={"secret": secrets.token_hex(32)})
+        with suppress(VersionConflict):  # another process was quicker
+            store.records.put(made)
+        found = store.records.find(COLLECTION, NAME)
+    if found is None:
+        raise StoreError("the secret of file links cannot be read")
+    return bytes.fromhex(found.data["secret"])

@@ -35,6 +35,15 @@ class TusVersionError(FileError):
         super().__init__(f"Tus-Resumable must be {VERSION}, not {given!r}")
 
 
+class TusMediaError(FileError):
+    """The body of a PATCH has another media type than the protocol asks for."""
+
+    code = "bad_upload_media_type"
+
+    def __init__(self, given: str | None) -> None:
+        super().__init__(f"the Content-Type must be {OCTETS}, not {given!r}")
+
+
 class OffsetConflict(FileError):
     """The client continues at another place than where the upload is."""
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from tenure.core.scope import EVERYTHING, Scope
 from tenure.core.timing.clock import from_micros
 from tenure.files.blobs import PartialUpload
 from tenure.files.errors import FileTooLarge
@@ -74,12 +75,12 @@ class Uploads:
             owner=owner, length=length, keep=self._files.settings.keep_micros,
         )  # fmt: skip
         if length == 0:
-            self._complete(self._row(upload_id, None))
+            self._complete(self._row(upload_id))
         return self.get(upload_id)
 
-    def get(self, upload_id: str, *, tenant: str | None = None) -> Upload:
-        """As it is now; with `tenant` only where it belongs to it."""
-        row = self._row(upload_id, tenant)
+    def get(self, upload_id: str, scope: Scope = EVERYTHING) -> Upload:
+        """As it is now; where it is in the scope."""
+        row = self._row(upload_id, scope)
         received = row.length if row.file_id else self._partial(row).size()
         return Upload(row.id, row.length, received, from_micros(row.expires_at), row.file_id)
 
@@ -89,13 +90,13 @@ class Uploads:
         offset: int,
         data: Iterable[bytes],
         *,
-        tenant: str | None = None,
+        scope: Scope = EVERYTHING,
         checksum: Checksum | None = None,
     ) -> Upload:
         """Add what comes. Where `data` is cut short, what came is kept and the error goes on;
         with a checksum, which cannot be checked then, it is dropped.
         """
-        row = self._row(upload_id, tenant)
+        row = self._row(upload_id, scope)
         if row.file_id is not None:
             raise OffsetConflict(offset, row.length)
         writer = secrets.token_hex(8)
@@ -115,9 +116,9 @@ class Uploads:
             self._complete(row)
         return self.get(upload_id)
 
-    def remove(self, upload_id: str, *, tenant: str | None = None) -> None:
+    def remove(self, upload_id: str, scope: Scope = EVERYTHING) -> None:
         """Forget an upload; the file that it has become stays."""
-        row = self._row(upload_id, tenant)
+        row = self._row(upload_id, scope)
         self._partial(row).remove()
         self._sql.run("remove_uploads", upload_ids=[upload_id])
 
@@ -194,8 +195,8 @@ class Uploads:
     def _partial(self, row: UploadRow) -> PartialUpload:
         return self._files.blobs.partial(row.id)
 
-    def _row(self, upload_id: str, tenant: str | None) -> UploadRow:
+    def _row(self, upload_id: str, scope: Scope = EVERYTHING) -> UploadRow:
         found = self._sql.rows(UploadRow, "get_upload", id=upload_id)
-        if not found or (tenant is not None and found[0].tenant != tenant):
+        if not found or not scope.holds(found[0].tenant, found[0].owner):
             raise UploadMissing(upload_id)
         return found[0]

@@ -30,11 +30,13 @@ FROM tenure_files f JOIN tenure_blobs b ON b.sha256 = f.sha256 WHERE f.id = :id:
 -- name: list_files
 -- Newest first, from behind a cursor.
 SELECT {file} FROM tenure_files WHERE (created_at, id) < (:created_at::bigint, :after::text)
+    AND (:owner::text IS NULL OR owner = :owner::text)
 ORDER BY created_at DESC, id DESC LIMIT :limit::bigint
 
 -- name: list_files_of_tenant
 -- The same of one tenant.
 SELECT {file} FROM tenure_files WHERE tenant = :tenant::text AND (created_at, id) < (:created_at::bigint, :after::text)
+    AND (:owner::text IS NULL OR owner = :owner::text)
 ORDER BY created_at DESC, id DESC LIMIT :limit::bigint
 
 -- name: lock_file
@@ -63,6 +65,10 @@ DELETE FROM tenure_file_refs WHERE holder_kind = :holder_kind::text AND holder_i
 -- name: refs_of
 -- Who refers to a file.
 SELECT holder_kind, holder_id FROM tenure_file_refs WHERE file_id = :file_id::text ORDER BY holder_kind, holder_id
+
+-- name: expire_file
+-- Asked for by somebody: the next pruning marks it.
+UPDATE tenure_files SET expires_at = {now} WHERE id = :id::text
 
 -- name: expired_files
 -- Files whose time is over, and whether somebody refers to them.

@@ -30,11 +30,13 @@ FROM tenure_files f JOIN tenure_blobs b ON b.sha256 = f.sha256 WHERE f.id = :id
 -- name: list_files
 -- Newest first, from behind a cursor.
 SELECT {file} FROM tenure_files WHERE (created_at, id) < (:created_at, :after)
+    AND (:owner IS NULL OR owner = :owner)
 ORDER BY created_at DESC, id DESC LIMIT :limit
 
 -- name: list_files_of_tenant
 -- The same of one tenant.
 SELECT {file} FROM tenure_files WHERE tenant = :tenant AND (created_at, id) < (:created_at, :after)
+    AND (:owner IS NULL OR owner = :owner)
 ORDER BY created_at DESC, id DESC LIMIT :limit
 
 -- name: lock_file
@@ -63,6 +65,10 @@ DELETE FROM tenure_file_refs WHERE holder_kind = :holder_kind AND holder_id IN (
 -- name: refs_of
 -- Who refers to a file.
 SELECT holder_kind, holder_id FROM tenure_file_refs WHERE file_id = :file_id ORDER BY holder_kind, holder_id
+
+-- name: expire_file
+-- Asked for by somebody: the next pruning marks it.
+UPDATE tenure_files SET expires_at = {now} WHERE id = :id
 
 -- name: expired_files
 -- Files whose time is over, and whether somebody refers to them.
