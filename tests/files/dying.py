@@ -39,7 +39,8 @@ def main() -> None:
                 files.prune(20)
                 if chance.random() < 0.2:
                     Purge(files).stray_bytes()
-        print(step, flush=True)
+        sys.stdout.write(f"{step}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
