@@ -37,7 +37,7 @@ from tests.support.servers import (  # noqa: E402
 )
 
 # Applications may be installed beside Tenure; the tests are about what Tenure brings itself.
-os.environ["TENURE_FEATURES"] = "documents,outbox,schedules,transfer"
+os.environ["TENURE_FEATURES"] = "documents,files,outbox,schedules,transfer"
 
 DIALECTS = ["sqlite", "postgres", "mysql"]
 IN_CI = os.environ.get("CI") == "true"

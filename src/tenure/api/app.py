@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from tenure.api.kit.guards import BoundedBody, HeadRequests, RequestIds, UnexpectedErrors
 from tenure.api.kit.guards.rates import Rates, limited
+from tenure.api.kit.guards.streamed import StreamedRoutes
 from tenure.api.kit.identity import install_identity
 from tenure.api.kit.problems import add_problems
 from tenure.api.kit.service import Service
@@ -59,6 +60,8 @@ def _add_routes(api: FastAPI, engine: Tenure, settings: ApiSettings) -> None:
     for feature in engine.features:
         for router in feature.routers():
             api.include_router(router, dependencies=limits)
+        for router in feature.public_routers():
+            api.include_router(router)
         add_screens(api, feature)
     for router in PUBLIC:
         api.include_router(router)
@@ -67,7 +70,12 @@ def _add_routes(api: FastAPI, engine: Tenure, settings: ApiSettings) -> None:
 def _add_guards(api: FastAPI, engine: Tenure, settings: ApiSettings) -> None:
     """The last one added is the first one passed."""
     api.add_middleware(HeadRequests)
-    api.add_middleware(BoundedBody, limit=settings.body_limit_bytes, depth=settings.depth_limit)
+    api.add_middleware(
+        BoundedBody,
+        limit=settings.body_limit_bytes,
+        depth=settings.depth_limit,
+        streams=StreamedRoutes(engine),
+    )
     api.add_middleware(UnexpectedErrors, signals=engine.signals)
     api.add_middleware(Correlated, jobs=engine)
     api.add_middleware(RequestIds)

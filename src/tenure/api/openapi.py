@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from tenure.api.kit.shapes.problem import FieldProblem, Problem
-from tenure.asgi.messages import PROBLEM, problem_document
+from tenure.asgi.messages import PROBLEM, phrase_of, problem_document
 
 # Any request can be malformed, and the database can be away.
 ALWAYS = (400, 503)
@@ -105,7 +105,7 @@ def _used(made: dict[str, Any]) -> set[int]:
 
 
 def _response(status: int) -> dict[str, Any]:
-    phrase = HTTPStatus(status).phrase
+    phrase = phrase_of(status)
     example = problem_document(status, "what exactly is wrong", request_id="9f86d081884c7d65")
     schema = {"$ref": "#/components/schemas/Problem"}
     return {"description": phrase, "content": {PROBLEM: {"schema": schema, "example": example}}}

@@ -67,6 +67,15 @@ async def problem(
     await answer(send, status, body, headers, PROBLEM)
 
 
+# Statuses that a protocol on top of HTTP defines: 460 is of tus.
+OTHER_PHRASES = {460: "Checksum Mismatch"}
+
+
+def phrase_of(status: int) -> str:
+    """What a status is called."""
+    return OTHER_PHRASES[status] if status in OTHER_PHRASES else HTTPStatus(status).phrase
+
+
 def problem_document(
     status: int,
     detail: str,
@@ -77,7 +86,7 @@ def problem_document(
     **more: Any,
 ) -> dict[str, Any]:
     """The shape of every problem: `type` and `code` are for programs and never change."""
-    phrase = HTTPStatus(status).phrase
+    phrase = phrase_of(status)
     word = (code or phrase).lower().replace("_", "-").replace(" ", "-")
     named = {} if request_id is None else {"requestId": request_id}
     return {

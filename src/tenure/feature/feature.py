@@ -132,6 +132,10 @@ class Feature:
         """FastAPI routers. The API counts and knows their callers like those of its own routes."""
         return ()
 
+    def public_routers(self) -> Iterable[Any]:
+        """Routers for callers without a key, such as signed links. They have no request limit."""
+        return ()
+
     def commands(self) -> Mapping[str, Any]:
         """Commands by name: a typer app, or a function for a single command."""
         return {}

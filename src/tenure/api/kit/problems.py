@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from tenure.api.kit.errors import ApiError, BrokenBody
+from tenure.api.kit.errors import BrokenBody
 from tenure.asgi.messages import PROBLEM, Scope, Send, note, problem, problem_document
 from tenure.core.errors import TenureError
 from tenure.core.refusals import Unauthenticated
@@ -70,8 +70,8 @@ def status_of(error: TenureError, statuses: Mapping[str, int] = STATUSES) -> int
 
 def headers_of(error: TenureError) -> dict[str, str]:
     """What an error says beside the document; whatever may work again says when."""
-    if isinstance(error, ApiError):
-        return dict(error.headers)
+    if own := getattr(error, "headers", None):
+        return dict(own)
     if isinstance(error, Unauthenticated):
         return {"www-authenticate": error.challenge}
     return {"retry-after": "1"} if error.retryable else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tenure.api.kit.errors import ApiError, BodyTooLarge, TooDeep, UnsupportedMedia
+from tenure.api.kit.guards.streamed import StreamedRoutes, counted
 from tenure.api.kit.problems import send_problem
 from tenure.asgi.messages import Application, Message, Receive, Scope, Send, header
 
@@ -19,10 +20,13 @@ OPENING = (b"[", b"{")
 class BoundedBody:
     """Reads the body up to the limit and passes it on whole; 413 comes before the rest is read."""
 
-    def __init__(self, inner: Application, *, limit: int, depth: int) -> None:
+    def __init__(
+        self, inner: Application, *, limit: int, depth: int, streams: StreamedRoutes
+    ) -> None:
         self._inner = inner
         self._limit = limit
         self._depth = depth
+        self._streams = streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -30,6 +34,10 @@ class BoundedBody:
             await self._inner(scope, receive, send)
             return
         try:
+            streamed = self._streams.limit(scope)
+            if streamed is not None:
+                await self._inner(scope, counted(scope, receive, streamed), send)
+                return
             _check_media(scope)
             body = await self._read(scope, receive)
             if _depth(body, self._depth) > self._depth:

@@ -1,0 +1,11 @@
+"""Files that jobs, records and features refer to: content-addressed blobs with metadata.
+
+`blobs` says what a place for bytes promises; `folder` and `s3` are two. `files` keeps the rows,
+`uploads` those of uploads under way, `purge` deletes what nobody needs. `links` signs downloads.
+"""
+
+from tenure.files.files import Files
+from tenure.files.settings import FilesSettings
+from tenure.files.stored_file import StoredFile
+
+__all__ = ["Files", "FilesSettings", "StoredFile"]

@@ -1,0 +1,1 @@
+"""Migrations and queries for postgres."""

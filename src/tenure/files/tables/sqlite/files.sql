@@ -1,0 +1,173 @@
+-- Queries of files. Times are microseconds of the database's clock.
+
+-- fragment: file
+-- A file, in the order of `FileRow`.
+id, sha256, name, media_type, size, tenant, owner, created_at, expires_at
+
+-- fragment: upload
+-- An upload, in the order of `UploadRow`.
+id, name, media_type, tenant, owner, length, received, expires_at, file_id
+
+-- name: touch_blob
+-- Keep this content under this key, or find the key that it has. The row is ours until the commit, so that no purge
+-- takes it away before a file refers to it.
+INSERT INTO tenure_blobs (sha256, blob_key, size, touched_at)
+VALUES (:sha256, :blob_key, :size, {now})
+ON CONFLICT (sha256) DO UPDATE SET touched_at = excluded.touched_at
+RETURNING blob_key
+
+-- name: add_file
+-- A name for a content. The blob is locked by touch_blob in the same transaction.
+INSERT INTO tenure_files (id, sha256, name, media_type, size, tenant, owner, created_at, expires_at)
+VALUES (:id, :sha256, :name, :media_type, :size, :tenant, :owner,
+    {now}, {now} + :keep)
+
+-- name: get_file
+-- With the key of its bytes.
+SELECT f.id, f.sha256, f.name, f.media_type, f.size, f.tenant, f.owner, f.created_at, f.expires_at, b.blob_key
+FROM tenure_files f JOIN tenure_blobs b ON b.sha256 = f.sha256 WHERE f.id = :id
+
+-- name: list_files
+-- Newest first, from behind a cursor.
+SELECT {file} FROM tenure_files WHERE (created_at, id) < (:created_at, :after)
+    AND (:owner IS NULL OR owner = :owner)
+ORDER BY created_at DESC, id DESC LIMIT :limit
+
+-- name: list_files_of_tenant
+-- The same of one tenant.
+SELECT {file} FROM tenure_files WHERE tenant = :tenant AND (created_at, id) < (:created_at, :after)
+    AND (:owner IS NULL OR owner = :owner)
+ORDER BY created_at DESC, id DESC LIMIT :limit
+
+-- name: lock_file
+-- Whether it is there; it stays until the commit.
+SELECT id FROM tenure_files WHERE id = :id
+
+-- name: revive_file
+-- Somebody refers to it: a purge that has marked it leaves it alone.
+UPDATE tenure_files SET doomed_at = NULL WHERE id = :id
+
+-- name: add_ref
+-- The same reference again changes nothing.
+INSERT INTO tenure_file_refs (file_id, holder_kind, holder_id, created_at)
+VALUES (:file_id, :holder_kind, :holder_id, {now})
+ON CONFLICT DO NOTHING
+
+-- name: drop_ref
+-- One reference.
+DELETE FROM tenure_file_refs
+WHERE file_id = :file_id AND holder_kind = :holder_kind AND holder_id = :holder_id
+
+-- name: drop_refs_of
+-- All references of holders that are gone.
+DELETE FROM tenure_file_refs WHERE holder_kind = :holder_kind AND holder_id IN (SELECT value FROM json_each(:holders))
+
+-- name: refs_of
+-- Who refers to a file.
+SELECT holder_kind, holder_id FROM tenure_file_refs WHERE file_id = :file_id ORDER BY holder_kind, holder_id
+
+-- name: expire_file
+-- Asked for by somebody: the next pruning marks it.
+UPDATE tenure_files SET expires_at = {now} WHERE id = :id
+
+-- name: expired_files
+-- Files whose time is over, and whether somebody refers to them.
+SELECT f.id, CASE WHEN EXISTS (SELECT 1 FROM tenure_file_refs r WHERE r.file_id = f.id) THEN 1 ELSE 0 END FROM tenure_files f
+WHERE f.expires_at <= {now} AND f.doomed_at IS NULL ORDER BY f.expires_at LIMIT :limit
+
+-- name: postpone_files
+-- Referred to: looked at again later.
+UPDATE tenure_files SET expires_at = {now} + :keep WHERE id IN (SELECT value FROM json_each(:file_ids))
+
+-- name: doom_files
+-- First phase: marked. A reference that comes takes the mark away.
+UPDATE tenure_files SET doomed_at = {now} WHERE id IN (SELECT value FROM json_each(:file_ids)) AND doomed_at IS NULL
+
+-- name: doomed_files
+-- Second phase, after the grace: those that are still marked, locked against references.
+SELECT id, sha256 FROM tenure_files WHERE doomed_at <= {now} - :grace
+ORDER BY doomed_at LIMIT :limit
+
+-- name: referred_files
+-- Which of these somebody refers to. A statement of its own, so that it sees what was committed before the lock.
+SELECT DISTINCT file_id FROM tenure_file_refs WHERE file_id IN (SELECT value FROM json_each(:file_ids))
+
+-- name: revive_files
+-- They were referred to after the mark.
+UPDATE tenure_files SET doomed_at = NULL WHERE id IN (SELECT value FROM json_each(:file_ids))
+
+-- name: delete_files
+-- Locked and unreferred.
+DELETE FROM tenure_files WHERE id IN (SELECT value FROM json_each(:file_ids))
+
+-- name: lock_blobs
+-- The contents of deleted files, locked against uploads of the same content.
+SELECT sha256, blob_key FROM tenure_blobs WHERE sha256 IN (SELECT value FROM json_each(:hashes)) ORDER BY sha256
+
+-- name: named_blobs
+-- Which of these contents some file still has.
+SELECT DISTINCT sha256 FROM tenure_files WHERE sha256 IN (SELECT value FROM json_each(:hashes))
+
+-- name: delete_blobs
+-- Nobody can refer to them any more: a new upload gets a new key.
+DELETE FROM tenure_blobs WHERE sha256 IN (SELECT value FROM json_each(:hashes))
+
+-- name: trash_keys
+-- Bytes to delete once no download can be reading them.
+INSERT INTO tenure_file_trash (blob_key, due_at)
+VALUES (:blob_key, {now} + :grace)
+ON CONFLICT DO NOTHING
+
+-- name: due_trash
+-- Keys whose bytes may go now.
+SELECT blob_key FROM tenure_file_trash WHERE due_at <= {now} ORDER BY due_at LIMIT :limit
+
+-- name: drop_trash
+-- Their bytes are gone.
+DELETE FROM tenure_file_trash WHERE blob_key IN (SELECT value FROM json_each(:keys))
+
+-- name: known_keys
+-- Which of these keys some row knows; bytes under any other key were left by a crash.
+SELECT blob_key FROM tenure_blobs WHERE blob_key IN (SELECT value FROM json_each(:keys))
+UNION SELECT blob_key FROM tenure_file_trash WHERE blob_key IN (SELECT value FROM json_each(:keys))
+
+-- name: add_upload
+-- Nothing has been received yet.
+INSERT INTO tenure_uploads (id, name, media_type, tenant, owner, length, received, writer, locked_until, created_at,
+    expires_at, file_id)
+VALUES (:id, :name, :media_type, :tenant, :owner, :length, 0, NULL, 0, {now},
+    {now} + :keep, NULL)
+
+-- name: get_upload
+-- As it is now.
+SELECT {upload} FROM tenure_uploads WHERE id = :id
+
+-- name: lock_upload
+-- One request at a time may append; the lock is a lease, which is renewed while bytes come.
+UPDATE tenure_uploads SET writer = :writer, locked_until = {now} + :lease
+WHERE id = :id AND (locked_until <= {now} OR writer = :writer)
+RETURNING id
+
+-- name: unlock_upload
+-- What the storage has now; only by the request that holds the lock.
+UPDATE tenure_uploads SET received = :received, writer = NULL, locked_until = 0,
+    expires_at = {now} + :keep
+WHERE id = :id AND writer = :writer
+RETURNING id
+
+-- name: end_upload
+-- It has become a file.
+UPDATE tenure_uploads SET file_id = :file_id, received = length, writer = NULL, locked_until = 0 WHERE id = :id
+
+-- name: expired_uploads
+-- Abandoned, or long finished.
+SELECT id FROM tenure_uploads WHERE expires_at <= {now} AND locked_until <= {now}
+ORDER BY expires_at LIMIT :limit
+
+-- name: known_uploads
+-- Which of these uploads have a row.
+SELECT id FROM tenure_uploads WHERE id IN (SELECT value FROM json_each(:upload_ids))
+
+-- name: remove_uploads
+-- Their parts are gone.
+DELETE FROM tenure_uploads WHERE id IN (SELECT value FROM json_each(:upload_ids))

@@ -1,0 +1,213 @@
+"""Files on each database: kept once, referred to, and deleted when nobody needs them."""
+
+from __future__ import annotations
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+
+import pytest
+
+from tenure.core.errors import OptionError
+from tenure.core.scope import Scope
+from tenure.files.errors import FileMissing, FileNameError, FileTooLarge, HashMismatch
+from tenure.files.files import Files
+from tenure.files.purge import Purge
+from tenure.files.stored_file import StoredFile
+from tenure.testing.clock import ManualClock
+
+
+def put(files: Files, data: bytes = b"hello", name: str = "a.txt", **more: object) -> StoredFile:
+    return files.put(data, name=name, **more)  # type: ignore[arg-type]
+
+
+def content(files: Files, file: StoredFile) -> bytes:
+    return b"".join(files.read(file))
+
+
+def blobs(files: Files) -> int:
+    return len(list(files.blobs.stored()))
+
+
+def prune(files: Files) -> None:
+    while files.prune(100):
+        pass
+
+
+def test_a_file_comes_back_with_its_name_and_owner(files: Files) -> None:
+    file = put(files, b"%PDF", "März.pdf", tenant="acme", owner="ada")
+
+    found = files.get(file.id)
+    assert (found.name, found.media_type, found.size) == ("März.pdf", "application/pdf", 4)
+    assert (found.tenant, found.owner) == ("acme", "ada")
+    assert found.sha256 == hashlib.sha256(b"%PDF").hexdigest()
+    assert content(files, found) == b"%PDF"
+    assert b"".join(files.read(found, 1, 3)) == b"PD"
+
+
+def test_every_sort_of_data_is_taken(files: Files) -> None:
+    found = [put(files, data) for data in (b"same", BytesIO(b"same"), iter([b"sa", b"me"]))]  # type: ignore[arg-type]
+
+    assert [content(files, file) for file in found] == [b"same"] * 3
+
+
+def test_another_tenants_file_is_not_found(files: Files) -> None:
+    file = put(files, tenant="acme")
+
+    with pytest.raises(FileMissing, match=f"there is no file {file.id}"):
+        files.get(file.id, Scope("other"))
+    with pytest.raises(FileMissing):
+        files.get("unknown")
+
+
+def test_equal_content_is_kept_once_however_many_write_it(files: Files) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda n: put(files, b"the same", f"{n}.txt"), range(100)))
+
+    assert len({file.id for file in found}) == 100
+    assert blobs(files) == 1
+    assert {content(files, file) for file in found} == {b"the same"}
+
+
+def test_pages_are_newest_first_and_a_tenants_own(files: Files, clock: ManualClock) -> None:
+    for number in range(5):
+        put(files, name=f"{number}.txt", tenant="acme" if number % 2 else "other")
+        clock.advance(seconds=1)
+
+    first = files.page(limit=3)
+    second = files.page(limit=3, after=first.next)
+    assert [file.name for file in [*first.rows, *second.rows]] == [
+        "4.txt", "3.txt", "2.txt", "1.txt", "0.txt",
+    ]  # fmt: skip
+    assert second.next is None
+    assert [file.name for file in files.page(Scope("acme")).rows] == ["3.txt", "1.txt"]
+    with pytest.raises(OptionError, match="not a cursor"):
+        files.page(after="x")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"name": "../x"}, FileNameError, "has a path"),
+        ({"sha256": "0" * 64}, HashMismatch, "not 0000"),
+        ({"keep_seconds": 0}, OptionError, "greater than 0"),
+    ],
+)
+def test_what_is_refused_leaves_nothing(
+    files: Files, options: dict[str, object], error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        put(files, **options)  # type: ignore[arg-type]
+
+    assert blobs(files) == 0
+    assert files.page().rows == []
+
+
+def test_a_file_that_is_too_large_leaves_nothing(files: Files) -> None:
+    files.settings.max_bytes = 10
+    with pytest.raises(FileTooLarge, match="more than 10 bytes"):
+        put(files, b"x" * 11)
+
+    assert blobs(files) == 0
+    assert list(files.blobs.unfinished()) == []
+
+
+def test_a_file_of_a_transaction_that_is_rolled_back_is_not_there(files: Files) -> None:
+    with pytest.raises(RuntimeError), files.app.transaction() as tx:
+        put(files, tx=tx)
+        raise RuntimeError
+
+    assert files.page().rows == []
+
+
+def test_a_file_that_nobody_needs_is_deleted_with_its_bytes(
+    files: Files, clock: ManualClock
+) -> None:
+    file = put(files)
+    clock.advance(seconds=101)
+    prune(files)
+    assert files.get(file.id) == file  # marked only
+    clock.advance(seconds=11)
+    prune(files)
+    with pytest.raises(FileMissing):
+        files.get(file.id)
+    assert blobs(files) == 1  # somebody may be reading it
+    clock.advance(seconds=11)
+    prune(files)
+
+    assert blobs(files) == 0
+
+
+def test_a_file_that_is_referred_to_stays(files: Files, clock: ManualClock) -> None:
+    file = put(files)
+    files.refer(file.id, "job", "7")
+    files.refer(file.id, "job", "7")
+    for _ in range(10):
+        clock.advance(seconds=101)
+        prune(files)
+
+    assert content(files, files.get(file.id)) == b"hello"
+    assert files.holders(file.id) == [("job", "7")]
+    files.release(file.id, "job", "7")
+    for _ in range(4):
+        clock.advance(seconds=101)
+        prune(files)
+    assert blobs(files) == 0
+
+
+def test_a_reference_that_comes_after_the_mark_saves_it(files: Files, clock: ManualClock) -> None:
+    file = put(files)
+    clock.advance(seconds=101)
+    prune(files)
+    files.refer(file.id, "job", "7")
+    clock.advance(seconds=50)
+    prune(files)
+
+    assert content(files, files.get(file.id)) == b"hello"
+
+
+def test_the_bytes_stay_while_another_file_has_them(files: Files, clock: ManualClock) -> None:
+    put(files, name="first.txt")
+    clock.advance(seconds=90)
+    second = put(files, name="second.txt")
+    clock.advance(seconds=20)
+    prune(files)
+    clock.advance(seconds=11)
+    prune(files)
+    clock.advance(seconds=11)
+    prune(files)
+
+    assert [file.name for file in files.page().rows] == ["second.txt"]
+    assert content(files, second) == b"hello"
+
+
+def test_the_same_content_comes_back_while_the_old_bytes_are_in_the_trash(
+    files: Files, clock: ManualClock
+) -> None:
+    put(files)
+    clock.advance(seconds=101)
+    prune(files)
+    clock.advance(seconds=11)
+    prune(files)  # the row is gone, the bytes wait
+    again = put(files)
+    clock.advance(seconds=11)
+    prune(files)
+
+    assert content(files, files.get(again.id)) == b"hello"
+    assert blobs(files) == 1
+
+
+def test_nobody_can_refer_to_a_file_that_is_gone(files: Files) -> None:
+    with pytest.raises(FileMissing):
+        files.refer("unknown", "job", "7")
+
+
+def test_bytes_that_a_crash_left_behind_are_swept(files: Files, clock: ManualClock) -> None:
+    kept = put(files)
+    with files.blobs.begin() as incoming:
+        incoming.write(b"no row knows me")
+        incoming.finish()
+    clock.advance(seconds=10 * 365 * 86_400)
+
+    assert Purge(files).stray_bytes() == 1
+    assert content(files, kept) == b"hello"
