@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Unpack
 
 from tenure.core.errors import JobNotFound, OptionError, PayloadError
 from tenure.core.job import Job, NewJob
 from tenure.core.origin import Tracing
-from tenure.core.rules.retry import Exponential, RetryPolicy
 from tenure.core.signals import Signals
 from tenure.core.timing.clock import Clock
 from tenure.feature import Features, Includable, Runner
@@ -72,7 +72,7 @@ class Tenure:
         self.middleware = self.hooks.middleware
         self.runners: list[Runner] = []
         chosen = self.settings.features if features is None else features
-        self.features = Features(self, chosen, self._take)
+        self.features = Features(self, chosen, partial(_take, self))
         self.insight = Insight(self.store)
         self.operator = Operator(self.store, self.signals)
         self.tenants = Tenants(self.store)
@@ -100,18 +100,6 @@ class Tenure:
         for part in parts:
             self.features.include(part)
 
-    def _take(self, part: Any) -> None:
-        self.handlers.include(self, part if isinstance(part, Jobs) else part.handlers)
-        self.handlers.include_slots(getattr(part, "slots", {}))
-        self.runners.extend(getattr(part, "runners", ()))
-
-    def policy(self, kind: str) -> RetryPolicy:
-        """The retry policy of a kind; the engine's own where this app has no handler."""
-        handler = self.handlers.get(kind)
-        if handler is not None:
-            return handler.options.retry
-        return Exponential(attempts=self.settings.max_attempts)
-
     def new(self, kind: str, payload: Any = None, **options: Unpack[Options]) -> NewJob:
         """A checked job that is not yet added. A kind that this app does not know is accepted."""
         if isinstance(payload, NewJob):
@@ -132,7 +120,7 @@ class Tenure:
         check_inside(tx)
         placed = self.published.place(list(jobs))
         added = self.store.jobs.add(placed, getattr(tx, "inner", tx), notify=notify)
-        return self._added(added, tx)
+        return _references(self, added, tx)
 
     async def enqueue_async(
         self, kind: str, payload: Any = None, **options: Unpack[Options]
@@ -154,7 +142,7 @@ class Tenure:
             added = await asyncio.to_thread(self.store.jobs.add, jobs, inner, notify=notify)
         else:
             added = await self.store.jobs.add_async(jobs, inner, notify=notify)
-        return self._added(added, tx)
+        return _references(self, added, tx)
 
     @contextmanager
     def transaction(self) -> Iterator[OpenTransaction]:
@@ -192,21 +180,28 @@ class Tenure:
         """A finished job starts anew; a waiting one is due now; a running one is left alone."""
         return self.operator.move(_id(job), Change(move=Move.RETRY, actor=actor))
 
-    def _added(self, added: list[Added], tx: Any) -> list[JobRef]:
-        """Workers here hear of it: at once, or when our own transaction has committed."""
-        refs = [JobRef(one.id, one.created, self) for one in added]
-        if tx is None:
-            if self.signals.heard("jobs.enqueued"):
-                self.signals.emit("jobs.enqueued", ids=[ref.id for ref in refs if ref.created])
-        elif hasattr(tx, "inner"):
-            tx.enqueued.extend(ref.id for ref in refs if ref.created)
-        return refs
-
     def close(self) -> None:
         """Answer all who wait, close idle connections; the next use opens new ones."""
         self.closed = True
         self.waiters.close()
         self.store.close()
+
+
+def _take(app: Tenure, part: Any) -> None:
+    app.handlers.include(app, part if isinstance(part, Jobs) else part.handlers)
+    app.handlers.include_slots(getattr(part, "slots", {}))
+    app.runners.extend(getattr(part, "runners", ()))
+
+
+def _references(app: Tenure, added: list[Added], tx: Any) -> list[JobRef]:
+    """Workers here hear of it: at once, or when our own transaction has committed."""
+    refs = [JobRef(one.id, one.created, app) for one in added]
+    if tx is None:
+        if app.signals.heard("jobs.enqueued"):
+            app.signals.emit("jobs.enqueued", ids=[ref.id for ref in refs if ref.created])
+    elif hasattr(tx, "inner"):
+        tx.enqueued.extend(ref.id for ref in refs if ref.created)
+    return refs
 
 
 def _id(job: str | JobRef) -> str:

@@ -11,11 +11,11 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from tenure import Settings, Tenure
-from tenure.files.blobs import Blobs
 from tenure.files.files import Files
-from tenure.files.folder import FolderBlobs
-from tenure.files.s3 import S3Blobs
 from tenure.files.settings import FilesSettings
+from tenure.files.storage.blobs import Blobs
+from tenure.files.storage.folder import FolderBlobs
+from tenure.files.storage.s3 import S3Blobs
 from tenure.testing.clock import ManualClock
 from tests.support.databases import Databases
 

@@ -153,7 +153,7 @@ def test_a_link_is_good_for_whoever_has_it_until_it_expires(served: Served) -> N
     assert httpx.get(served.url + told["path"]).content == DATA
 
     room = Files.of(served.engine)
-    expired = room.links.sign(room.link(room.get(file_id), 0.001))
+    expired = room.links.make(room.get(file_id), 0.001).token
     forged = told["path"][:-4] + "AAAA"
     paths = (f"/files/{expired}", forged, "/files/x.y")
     answers = [httpx.get(served.url + path) for path in paths]

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tenure.core.errors import OptionError
-from tenure.files.blobs import Blob, Blobs
 from tenure.files.errors import BlobMissing
-from tenure.files.folder import FolderBlobs
-from tenure.files.s3 import S3Blobs
+from tenure.files.storage.blobs import Blob, Blobs
+from tenure.files.storage.folder import FolderBlobs
+from tenure.files.storage.s3 import S3Blobs
 
 
 def put(blobs: Blobs, *parts: bytes) -> Blob:

@@ -66,7 +66,6 @@ def test_jobs_that_a_job_enqueues_carry_its_id_through_every_attempt(app: Tenure
     def grandchild(job: RunningJob) -> None:
         seen.append((0, correlation_id()))
 
-    app.policy("child")
     parent.using(correlation_id="order-42", trace=TRACE).enqueue()
     run_until_idle(app)
     [waiting] = [job for job in app.insight.stream() if job.kind == "child"]

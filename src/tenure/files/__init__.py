@@ -1,6 +1,6 @@
 """Files that jobs, records and features refer to: content-addressed blobs with metadata.
 
-`blobs` says what a place for bytes promises; `folder` and `s3` are two. `files` keeps the rows,
+`storage` keeps the bytes, in a folder or in S3. `files` keeps the rows,
 `uploads` those of uploads under way, `purge` deletes what nobody needs. `links` signs downloads.
 """
 

@@ -134,9 +134,9 @@ def link(
 ) -> LinkShape:
     """A link that lets whoever has it download the file for a time."""
     room = Files.of(engine)
-    made = room.link(room.get(file_id, caller.scope), asked.seconds)
+    made = room.links.make(room.get(file_id, caller.scope), asked.seconds)
     until = datetime.fromtimestamp(made.expires_at, UTC)
-    return LinkShape(path=f"/files/{room.links.sign(made)}", expires_at=until)
+    return LinkShape(path=f"/files/{made.token}", expires_at=until)
 
 
 @links.get("/{token}", operation_id="downloadByLink", responses=may(404, 416))
@@ -145,7 +145,7 @@ def by_link(
 ) -> Response:
     """Download by a signed link. A forged or expired one is answered like an unknown one."""
     room = Files.of(engine)
-    return _bytes_of(room, room.linked(token), request)
+    return _bytes_of(room, room.links.file(token), request)
 
 
 def _bytes_of(room: Files, file: StoredFile, request: Request) -> Response:

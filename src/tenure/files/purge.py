@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from tenure.files.blobs import StoredBlob
+from tenure.files.storage.blobs import StoredBlob
 from tenure.stores.sql.statement import Plan
 
 if TYPE_CHECKING:

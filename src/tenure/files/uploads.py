@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tenure.core.scope import EVERYTHING, Scope
 from tenure.core.timing.clock import from_micros
-from tenure.files.blobs import PartialUpload
 from tenure.files.errors import FileTooLarge
 from tenure.files.names import check_file_name
+from tenure.files.storage.blobs import PartialUpload
 from tenure.files.stored_file import StoredFile
 from tenure.files.tus import Checksum, OffsetConflict, UploadLocked, UploadMissing
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from tenure.core.job import Job, NewJob
 from tenure.core.origin import Tracing
-from tenure.core.rules.retry import RetryPolicy
 from tenure.core.signals import Signals
 from tenure.settings import Settings
 from tenure.stores.contract import Store
@@ -36,10 +35,6 @@ class App(Protocol):
     tracing: Tracing | None
     handlers: Registry
     hooks: Hooks
-
-    def policy(self, kind: str) -> RetryPolicy:
-        """The retry policy of a kind."""
-        ...
 
     def enqueue(self, kind: str, payload: Any = None, **options: Unpack[Options]) -> JobRef:
         """Add one job by name."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tenure.core.errors import OptionError, UnknownKind
+from tenure.core.rules.retry import RetryPolicy
 from tenure.jobs.declared_jobs import DeclaredHandler, Jobs
 from tenure.jobs.handler import Handler
 from tenure.jobs.handler_options import QueueSlots
@@ -52,6 +53,11 @@ class Registry:
     def get(self, kind: str) -> Handler[Any] | None:
         """The handler of a kind, or None."""
         return self._handlers.get(kind)
+
+    def policy(self, kind: str, otherwise: RetryPolicy) -> RetryPolicy:
+        """The retry policy of a kind; `otherwise` where this app has no handler."""
+        handler = self._handlers.get(kind)
+        return otherwise if handler is None else handler.options.retry
 
     def require(self, kind: str) -> Handler[Any]:
         """The handler of a kind, or an error that lists the known kinds."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenure.core.errors import CommitUnknown, LeaseLost, SettledTwice
 from tenure.core.outcome import Done, Ending, Outcome
+from tenure.core.rules.retry import Exponential
 from tenure.core.rules.run_again import decide
 from tenure.core.settlement import Settlement
 from tenure.jobs.blocking import check_off_loop
@@ -153,4 +154,5 @@ def _settlement(job: RunningJob, outcome: Outcome | None, result: Any) -> Settle
     limit = job.app.settings.payload_limit_bytes
     text = None if result is None else encode(result, limit, "result")
     ending: Ending = Done(text) if outcome is None else outcome
-    return decide(job.claimed, ending, job.app.policy(job.kind), random.random)
+    usual = Exponential(attempts=job.app.settings.max_attempts)
+    return decide(job.claimed, ending, job.app.handlers.policy(job.kind, usual), random.random)

@@ -142,7 +142,7 @@ class Insight:
 
     def workers(self) -> list[WorkerView]:
         """Worker processes, live and silent."""
-        return self._workers(self._store.now())
+        return _workers(self._store, self._store.now())
 
     def orphans(self) -> list[Depth]:
         """Queued jobs whose kind no live worker takes from their queue."""
@@ -162,7 +162,7 @@ class Insight:
         queues = self._store.queues.list()
         return Around(
             now=now,
-            alive=[worker for worker in self._workers(now) if worker.alive],
+            alive=[worker for worker in _workers(self._store, now) if worker.alive],
             paused_by={queue.name: queue.by or "somebody" for queue in queues if queue.paused},
             caps=Tenants(self._store).caps(),
         )
@@ -176,30 +176,32 @@ class Insight:
         if job.state is not State.QUEUED or held or job.run_at > now:
             head = self._store.queues.head(job) if job.hold & Hold.ORDER else None
             return why(job, Facts(now=now, head=head))
-        return why(job, self._facts(job, around or self.around()))
-
-    def _workers(self, now: datetime) -> list[WorkerView]:
-        return [_worker(record, now) for record in every(self._store.records, WORKERS)]
-
-    def _facts(self, job: Job, around: Around) -> Facts:
-        """The facts about a due job: which workers could take it, and what is ahead of it."""
-        queues, alive = self._store.queues, around.alive
-        able = [one for one in alive if job.queue in one.queues and job.kind in one.kinds]
-        cap = around.caps.get(job.tenant)
-        return Facts(
-            now=around.now,
-            paused_by=around.paused_by.get(job.queue),
-            workers=len(alive),
-            knows_kind=bool(able),
-            serves_tenant=any(one.serves(job.tenant) for one in able),
-            ahead=0 if job.hold else queues.ahead(job),
-            cap=cap,
-            running=0 if cap is None else queues.running(job.tenant),
-        )
+        return why(job, _facts(self._store, job, around or self.around()))
 
     def overdue(self, grace_seconds: float) -> int:
         """The number of running jobs whose lease ended more than `seconds` ago."""
         return self._store.queues.overdue(grace_seconds)
+
+
+def _workers(store: Store, now: datetime) -> list[WorkerView]:
+    return [_worker(record, now) for record in every(store.records, WORKERS)]
+
+
+def _facts(store: Store, job: Job, around: Around) -> Facts:
+    """The facts about a due job: which workers could take it, and what is ahead of it."""
+    queues, alive = store.queues, around.alive
+    able = [one for one in alive if job.queue in one.queues and job.kind in one.kinds]
+    cap = around.caps.get(job.tenant)
+    return Facts(
+        now=around.now,
+        paused_by=around.paused_by.get(job.queue),
+        workers=len(alive),
+        knows_kind=bool(able),
+        serves_tenant=any(one.serves(job.tenant) for one in able),
+        ahead=0 if job.hold else queues.ahead(job),
+        cap=cap,
+        running=0 if cap is None else queues.running(job.tenant),
+    )
 
 
 def _queue(name: str, depths: Sequence[Depth], paused: bool) -> QueueView:

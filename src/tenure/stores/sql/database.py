@@ -104,7 +104,9 @@ class Database:
         """
         asked = self.elapsed() if asked is None else asked
         with self.connections.lend(partial(self.dialect.begin, patience=patience)) as connection:
-            tx = Transaction(self, connection, self._waited(asked), ours=True)
+            tx = Transaction(
+                self, connection, _waited(self.dialect, self.elapsed() - asked), ours=True
+            )
             try:
                 yield tx
             except BaseException as error:
@@ -113,13 +115,6 @@ class Database:
             finally:
                 tx.end()
             self._commit(connection)
-
-    def _waited(self, asked: float) -> float:
-        """Time spent waiting for SQLite's one writer. Nobody could renew a lease meanwhile, so it
-        does not count against leases.
-        """
-        waited = self.elapsed() - asked
-        return waited if self.dialect.single_writer and waited > NOTABLE_WAIT_SECONDS else 0.0
 
     def _commit(self, connection: Any) -> None:
         begun = time.perf_counter()
@@ -159,3 +154,10 @@ class Database:
     def close(self) -> None:
         """Close idle connections."""
         self.connections.close()
+
+
+def _waited(dialect: Dialect, seconds: float) -> float:
+    """Time spent waiting for SQLite's one writer. Nobody could renew a lease meanwhile, so it does
+    not count against leases.
+    """
+    return seconds if dialect.single_writer and seconds > NOTABLE_WAIT_SECONDS else 0.0

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from tenure.files.blobs import CHUNK, Blob, Digest, StoredBlob
 from tenure.files.errors import BlobMissing
+from tenure.files.storage.blobs import CHUNK, Blob, Digest, StoredBlob
 
 KEY = re.compile(r"blobs/[0-9a-f]{2}/[0-9a-f]{64}-[0-9a-f]{16}|incoming/[0-9a-f]{16,32}\.part")
 TOKEN = re.compile(r"[0-9a-f]{32}")

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
 from tenure.core.errors import OptionError
-from tenure.files.blobs import CHUNK, Blob, Digest, StoredBlob
 from tenure.files.errors import BlobMissing
+from tenure.files.storage.blobs import CHUNK, Blob, Digest, StoredBlob
 
 if TYPE_CHECKING:
     from obstore import WritableFile

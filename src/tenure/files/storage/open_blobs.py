@@ -6,8 +6,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from tenure.core.errors import OptionError
-from tenure.files.blobs import Blobs
-from tenure.files.folder import FolderBlobs
+from tenure.files.storage.blobs import Blobs
+from tenure.files.storage.folder import FolderBlobs
 
 EXAMPLES = "a folder (/var/lib/tenure/files) or s3://bucket/prefix"
 
@@ -22,7 +22,7 @@ def open_blobs(url: str | None, database_url: str) -> Blobs:
     if scheme == "file":
         return FolderBlobs(Path(unquote(urlsplit(url).path)))
     if scheme == "s3":
-        from tenure.files.s3 import S3Blobs
+        from tenure.files.storage.s3 import S3Blobs
 
         return S3Blobs(url)
     raise OptionError(f"TENURE_FILES_URL: files cannot be kept in {scheme}://; name {EXAMPLES}")

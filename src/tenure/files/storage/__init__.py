@@ -1,0 +1,1 @@
+"""Places for the bytes of files: a folder, or S3."""
