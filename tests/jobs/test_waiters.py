@@ -217,6 +217,6 @@ def test_a_database_that_stays_away_is_said_at_the_end(
     def away(ids: Any) -> Any:
         raise StoreUnavailable("gone")
 
-    monkeypatch.setattr(app.store, "look", away)
+    monkeypatch.setattr(app.store.jobs, "look", away)
     with pytest.raises(StoreUnavailable, match="gone"):
         app.wait(ref, 0.1)

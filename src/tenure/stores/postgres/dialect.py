@@ -91,7 +91,7 @@ class PostgresDialect:
                 connection.pgconn.consume_input()
 
     def begin(self, connection: Any, patience: float | None = None) -> None:
-        """With the isolation level: a server's default may be stricter and refuse ordinary races."""
+        """Name the isolation level: a server's default may be stricter and refuse usual races."""
         if patience is None:
             _run(connection, BEGIN)
         else:  # in one message, which cannot be prepared
