@@ -22,8 +22,10 @@ from tenure.stores.sql.transaction import Transaction, commit, roll_back
 
 T = TypeVar("T")
 COMMIT = "COMMIT"
+# A transaction that collides is repeated: about a second in all, and a minute if each try is slow.
 TRIES = 8
 TRYING_SECONDS = 60.0
+# Shorter waits for the writer are not worth crediting to leases.
 NOTABLE_WAIT_SECONDS = 0.25
 
 
