@@ -132,7 +132,7 @@ def test_depths_are_what_the_database_says(app: Tenure, metrics: Metrics) -> Non
 def test_no_more_jobs_are_counted_than_a_bound(
     app: Tenure, metrics: Metrics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tenure.stores.sql import parts as side
+    from tenure.stores.sql.parts import queues as side
 
     monkeypatch.setattr(side, "COUNTED_AT_MOST", 5)
     app.enqueue_many([app.new("well") for _ in range(8)])

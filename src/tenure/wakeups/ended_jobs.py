@@ -14,9 +14,11 @@ from typing import NamedTuple, Protocol
 EVERY_JOB = ""
 """In place of a job's id: there are too many to name."""
 
+# A question that is not repeated is forgotten: its process may have died.
 ASKED_SECONDS = 30.0
+# Ended jobs are remembered for questions that were under way when they ended.
 RECENT_SECONDS = 2.0
-MOST_ASKED = 50_000
+MOST_ASKED = 50_000  # beyond that everything is told
 Ended = Callable[[Collection[str]], None]
 
 

@@ -17,8 +17,10 @@ from tenure.core.timing.debounce import Debounce
 from tenure.wakeups.due_jobs import Complaints
 
 SPACING_SECONDS = 0.005
+# Pauses during an outage double from the first to the longest.
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 30.0
+# How long the end of a program may be delayed by names that are not sent yet.
 EXIT_SECONDS = 0.5
 
 

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from tenure.core.job import DEAD_LETTERS, FINAL_STATES, State
 
 ORDINARY = tuple(state for state in FINAL_STATES if state not in DEAD_LETTERS)
+# A walk stops before jobs that are younger than this: they may still end.
 LONGEST_RUN = timedelta(hours=1)
 SOONEST_WALK = timedelta(minutes=1)
 LATEST_WALK = timedelta(days=1)

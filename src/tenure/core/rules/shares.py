@@ -16,8 +16,9 @@ from typing import NamedTuple
 Weights = Mapping[str, float]
 """Weights of tenants; those that are not named weigh 1."""
 NO_WEIGHTS: Weights = MappingProxyType({})
+# Beyond this many lanes, slots go round in turns: an equal share would be less than a job.
 MANY = 64
-MOST_KNOWN = 50_000
+MOST_KNOWN = 50_000  # bounds the memory of a worker with very many tenants
 TURN = 4
 """Jobs taken from a lane at once, if there are many lanes and few slots."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 
+# A name asked for this often in one interval rests for this many intervals.
 CROWD = 8
 PATIENCE = 8
 

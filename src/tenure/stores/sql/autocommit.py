@@ -19,7 +19,8 @@ class Autocommit:
 
     __slots__ = ("_connection", "_database")
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, asked: float) -> None:
+        """`asked` is when the caller came; nobody waits to begin here."""
         self._database = database
 
     def __enter__(self) -> Transaction:

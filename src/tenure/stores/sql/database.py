@@ -22,8 +22,10 @@ from tenure.stores.sql.transaction import Transaction, commit, roll_back
 
 T = TypeVar("T")
 COMMIT = "COMMIT"
+# A transaction that collides is repeated: about a second in all, and a minute if each try is slow.
 TRIES = 8
 TRYING_SECONDS = 60.0
+# Shorter waits for the writer are not worth crediting to leases.
 NOTABLE_WAIT_SECONDS = 0.25
 
 
@@ -53,8 +55,9 @@ class Database:
         """Run a plan whose statements need no common transaction. Where the dialect allows it,
         each one commits by itself, which saves two round trips.
         """
-        transaction = self._without_transaction if self.dialect.loose else self.transaction
-        return self._repeat(plan, transaction, once=once)
+        if self.dialect.loose:
+            return self._repeat(plan, partial(Autocommit, self), once=once)
+        return self._repeat(plan, self.transaction, once=once)
 
     def _repeat(
         self,
@@ -79,9 +82,6 @@ class Database:
                 # Random, so that two that collided do not collide again.
                 time.sleep(random.uniform(0.001, 0.005) * 2**attempt)  # noqa: S311
         raise AssertionError("unreachable")
-
-    def _without_transaction(self, asked: float) -> AbstractContextManager[Transaction]:
-        return Autocommit(self)
 
     def read(self, statement: Statement) -> Rows:
         """Run a reading statement, without a transaction; again if a kept connection was dead."""

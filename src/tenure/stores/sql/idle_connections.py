@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+# Connections that are kept; further ones are closed when they are given back.
 MOST = 32
 LONG_SECONDS = 10.0
 

@@ -23,7 +23,8 @@ from tenure.stores.sql.statement import Row, Rows
 STATES = tuple(State)
 CODES = {state: code for code, state in enumerate(STATES)}
 RUNNING = CODES[State.RUNNING]
-LAST_ID = 2**63 - 1
+LAST_ID = 2**63 - 1  # the highest id that a column can hold
+# Longer payloads have a row of their own, which a claim and a settle do not rewrite.
 INLINE_BYTES = 200
 
 JOB_COLUMNS = (

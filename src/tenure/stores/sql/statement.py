@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 Item = TypeVar("Item")
+# Well below the smallest usual limit of a packet, which is 16 MB, even if quoting doubles it.
 STATEMENT_BYTES = 4_000_000
 WAITED = "waited"
 Row = tuple[Any, ...]

@@ -31,6 +31,7 @@ from tenure.stores.sql.transaction import Transaction
 from tenure.wakeups.due_jobs import Due, Wakeups
 
 T = TypeVar("T")
+# A transaction shorter than this cannot have kept anybody from renewing a lease in time.
 NOTABLE_HOLD_SECONDS = 0.5
 
 

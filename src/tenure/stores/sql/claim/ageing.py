@@ -16,6 +16,7 @@ from tenure.stores.sql.claim.lane_cache import BEFORE_ALL, HEAD, Floor, LanePosi
 from tenure.stores.sql.rows import freed_lanes
 from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
 
+# Bounds of one part: lanes looked at, old jobs read of each lane, jobs lifted in all.
 LANES = 64
 FIRST = 100
 AT_ONCE = 500

@@ -21,6 +21,7 @@ HEAD: Floor = (-1, -1)
 LanePosition = tuple[int, str]
 """Priority and tenant: where a look at the lanes of a queue starts."""
 BEFORE_ALL: LanePosition = (-(2**40), "")
+# Drained lanes are asked again at each claim that has slots left, so only a few are kept.
 DRAINED_KEPT = 16
 
 

@@ -8,6 +8,7 @@ from tenure.core.job import NewJob
 from tenure.core.rules.shares import Lane
 from tenure.stores.sql.claim.lane_cache import LaneCache
 
+# Tests and restarted workers leave caches behind.
 CACHES_KEPT = 32
 
 

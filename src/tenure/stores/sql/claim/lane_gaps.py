@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from tenure.core.rules.shares import Lane
 
+# Gaps looked into at once; a worker with more lanes takes turns.
 AT_ONCE = 16
 BEFORE_ALL_TENANTS = ""
 BEHIND_ALL_TENANTS = "\U0010ffff"

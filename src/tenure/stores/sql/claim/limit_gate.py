@@ -15,6 +15,7 @@ from tenure.stores.contract import ClaimRequest
 from tenure.stores.sql.statement import Batch, Plan, Row, Statement
 
 MICROS = 1_000_000
+# In place of a count where nothing is counted; JSON keeps whole numbers up to here exact.
 NOT_KNOWN = 2**53
 SPAN_COLUMNS = ("gate", "behind")
 NOTE_COLUMNS = ("gate", "running", "tokens", "refilled_at", "full_at")

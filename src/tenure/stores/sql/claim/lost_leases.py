@@ -18,6 +18,7 @@ from tenure.stores.sql.statement import WAITED, Batch, Plan, Row, Statement
 from tenure.stores.sql.write.history import HistoryLine, write_history
 from tenure.stores.sql.write.settle import PATIENCE_SECONDS, settle
 
+# A worker that died held far fewer; a fleet that died is recovered in several sweeps.
 AT_ONCE = 1_000
 RELEASE_COLUMNS = ("id", "refund", "counted", "crash", "standing")
 Ended = list[tuple[str, State, str]]

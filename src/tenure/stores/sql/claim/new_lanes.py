@@ -10,6 +10,8 @@ from tenure.stores.sql.claim.lane_cache import BEFORE_ALL, LaneCache, LanePositi
 from tenure.stores.sql.claim.lane_gaps import gaps
 from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
 
+# Bounds of one sweep: at most 2,048 lanes of a queue. What is behind them is found by the next
+# sweeps, which continue where this one stopped.
 LANES_AT_ONCE = 512
 LOOKS = 4
 LOOK_COLUMNS = ("queue", "after_priority", "after_tenant")

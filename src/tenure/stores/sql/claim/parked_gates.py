@@ -17,6 +17,7 @@ from tenure.stores.sql.rows import ClaimedRow
 from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
 
 LANES_AT_ONCE = 128
+# A limit was removed: its parked jobs return in chunks, one a sweep.
 UNPARKED_AT_ONCE = 500
 LANE_COLUMNS = ("gate", "queue", "after_priority", "after_tenant")
 TAKE_COLUMNS = ("gate", "queue", "priority", "tenant", "take")

@@ -8,7 +8,9 @@ from typing import Protocol
 from tenure.core.rules.limits import BEHIND_NAME, SEPARATOR, Limit, Limits, behind, kind_of
 
 GATES_AT_ONCE = 512
+# Locks taken by one claim; other keys have their turn at the next.
 KEYS_AT_ONCE = 32
+# A kind's closed gate is asked again after this: a job of another process may have ended.
 CLOSED_SECONDS = 0.05
 MOST_KNOWN = 50_000
 NEVER = float("inf")

@@ -20,6 +20,7 @@ from tenure.stores.sql.claim.take import take
 from tenure.stores.sql.statement import Plan, Rows, Statement
 from tenure.stores.sql.write import held_jobs
 
+# Bounded, so that a claim stays short however many jobs expire at once.
 EXPIRED_AT_ONCE = 100
 
 
@@ -52,6 +53,7 @@ def sweep(request: ClaimRequest, cache: LaneCache, elapsed: Elapsed) -> Plan[Cla
     cache.paused = frozenset([queue for (queue,) in paused])
     capacity = yield from capacity_for(request, cache.paused)
     calm = cache.timer.is_calm(began)
+    # Before the look at lanes, so that this very claim can take what comes back.
     lost = yield from recover_lost(cache.timer.back(began), calm=calm)
     cache.timer.looked_back(began, quiet=not lost.found)
     cache.revive({one.lane for one in lost.released})

@@ -6,12 +6,16 @@ Each kind of look may take a twentieth of the time, so that a bloated index cann
 from __future__ import annotations
 
 SWEEP_EVERY = 1.0
+# A look between lanes: every 20 ms, or sooner after this many jobs.
 GLANCE_EVERY = 0.02
 GLANCE_JOBS = 300
+# A sweep below 5 ms is cheap. A dear look waits 20 times as long as it took: 5 % of the time.
 CHEAP_SECONDS = 0.005
 SHARE = 20
 LONG_AGO = 1e9
+# After a lock was met, tied jobs are left alone for so long.
 CALM_SECONDS = 5.0
+# A short look for lost leases overlaps the one before, for clocks and slow commits.
 MARGIN_SECONDS = 5.0
 WHOLE_LOOK_EVERY = 30.0
 

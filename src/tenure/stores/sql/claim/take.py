@@ -13,7 +13,9 @@ from tenure.stores.sql.claim.lane_cache import Floor, LaneCache
 from tenure.stores.sql.claim.oldest_first import oldest_first
 from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
 
+# Among very many lanes a claim is content with half of the slots: see `take`.
 NEARLY = 0.5
+# Lanes of one queue are offered half as much again, because some have less than their share.
 SPARE = 1.5
 TAKE_COLUMNS = ("queue", "priority", "tenant", "take", "floor_run_at", "floor_id")
 LANE = rows.columns("queue", "priority", "tenant")
@@ -88,7 +90,7 @@ def _take_shares(
         got = yield Statement("claim_counted", values, shares)
     else:
         got = yield Statement("claim_take", values, shares)
-    got.sort(key=POSITION)
+    got.sort(key=POSITION)  # RETURNING promises no order
     return got
 
 

@@ -21,6 +21,7 @@ from tenure.stores.sql.write.group_commit import GroupCommit
 from tenure.stores.sql.write.group_member import Answer
 from tenure.wakeups.due_jobs import Wakeups
 
+# Two statements overlap on the server; more only make the batches smaller.
 WRITERS = 2
 
 

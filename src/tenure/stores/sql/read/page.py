@@ -13,6 +13,7 @@ from tenure.stores.sql.read.job_rows import job
 from tenure.stores.sql.rows import LAST_ID
 from tenure.stores.sql.statement import Rows, Statement
 
+# Ids that are walked over before the indexes of open jobs are used instead.
 NEAR = 5_000
 Read = Callable[[Statement], Rows]
 

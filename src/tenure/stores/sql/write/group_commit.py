@@ -20,6 +20,7 @@ from tenure.core.job import NewJob
 from tenure.stores.contract import Added
 from tenure.stores.sql.write.group_member import Answer, GroupMember, InCoroutine, InThread, result
 
+# Jobs in one statement; callers beyond that form the next batch.
 MOST = 500
 Write = Callable[[Sequence[NewJob]], Sequence[Answer]]
 
@@ -96,7 +97,7 @@ class GroupCommit:
         """Write for all who wait, give each its answer, hand over."""
         batch, answers = [leader], list[Answer]()
         try:
-            leader.leads = False
+            leader.leads = False  # used up: an interrupt from here on hands over only once
             with self._lock:
                 batch += self._waiting[: MOST - 1]
                 del self._waiting[: MOST - 1]

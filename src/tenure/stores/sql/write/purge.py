@@ -18,9 +18,10 @@ from tenure.stores.sql.read.conditions import conditions, moment
 from tenure.stores.sql.statement import Plan, Statement
 from tenure.stores.sql.write import held_jobs
 
+# Rows looked at for each one that may be removed.
 WALKED_FOR_EACH = 10
 LEAST_WALKED = 1_000
-GATES_KEPT = 3_600_000_000
+GATES_KEPT = 3_600_000_000  # an hour, in microseconds: a full bucket needs no row
 
 
 class Edge(NamedTuple):

@@ -22,6 +22,8 @@ from tenure.stores.sql.write.return_unstarted import return_unstarted
 from tenure.stores.sql.write.settle_rows import number_of, settle_rows, without_waiting
 from tenure.stores.sql.write.settle_tied import settle_tied
 
+# How long a batch waits for a lock before it goes on without the locked row; less once it is
+# known that a lock is in the way.
 PATIENCE_SECONDS = 0.1
 CAREFUL_SECONDS = 0.02
 SUCCEEDED = State.SUCCEEDED

@@ -20,6 +20,7 @@ from tenure.stores.sql.statement import Batch, Plan, Row, Statement, chunks
 
 KEY_COLUMNS = ("tenant", "kind", "unique_key")
 KEYED_COLUMNS = (*rows.JOB_COLUMNS, "unique_key", "payload_hash")
+# Each round loses only to a holder that has ended since the round before.
 ROUNDS = 10
 KeyName = tuple[str, str, str]
 
