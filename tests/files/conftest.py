@@ -10,7 +10,7 @@ import boto3  # type: ignore[import-untyped]
 import pytest
 from moto.server import ThreadedMotoServer
 
-from tenure import Settings, Tenure
+from tenure import Tenure
 from tenure.files.files import Files
 from tenure.files.settings import FilesSettings
 from tenure.files.storage.blobs import Blobs
@@ -57,7 +57,7 @@ def files(
     databases: Databases, tmp_path: Path, clock: ManualClock, request: pytest.FixtureRequest
 ) -> Iterator[Files]:
     """Files on each database, in a folder."""
-    app = Tenure(databases.fresh(tmp_path), settings=Settings(auto_migrate=True), clock=clock)
+    app = Tenure(databases.empty(tmp_path), clock=clock)
     kept = FilesSettings(url=str(tmp_path / "files"), keep_seconds=100, grace_seconds=10)
     yield Files(app, kept)
     app.close()

@@ -109,9 +109,10 @@ def databases_on(server: Server) -> Iterator[ServerDatabases]:
 
 
 def migrate(url: str) -> None:
-    """Bring a database to this code's schema."""
+    """Bring a database to this code's schema, with the tables of the features that come with it."""
     store = sql_store(open_store(url))
-    store.migrations.apply()
+    store.schemas.add("files", "tenure.files.tables")
+    store.schemas.apply()
     store.close()
 
 
