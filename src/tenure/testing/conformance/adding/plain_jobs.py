@@ -56,7 +56,8 @@ def test_a_new_job_keeps_all_it_was_given(store: Store) -> None:
 
     job = job_of(store, add(store, wanted)[0].id)
 
-    for field in ("kind", "payload", "queue", "priority", "tenant", "owner", "max_attempts"):
+    assert job.payload_json == wanted.payload
+    for field in ("kind", "queue", "priority", "tenant", "owner", "max_attempts"):
         assert getattr(job, field) == getattr(wanted, field)
     for field in ("correlation_id", "trace", "enqueued_by", "batch_id", "seq"):
         assert getattr(job, field) == getattr(wanted, field)
