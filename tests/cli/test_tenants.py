@@ -9,11 +9,7 @@ from tests.cli.conftest import Shop
 
 def test_weights_are_set_shown_and_forgotten(shop: Shop) -> None:
     assert "weight 1" in shop.call("tenants").stdout
-    assert (
-        shop.call("tenants", "weigh", "acme", "3").stdout
-        == "tenant acme has weight 3\
-"
-    )
+    assert shop.call("tenants", "weigh", "acme", "3").stdout == "tenant acme has weight 3\n"
     assert shop.items("tenants", "list") == [{"tenant": "acme", "weight": 3.0, "cap": None}]
     assert "acme" in shop.call("tenants").stdout
     shop.call("tenants", "forget", "acme")

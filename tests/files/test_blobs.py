@@ -12,7 +12,7 @@ import pytest
 
 from tenure.core.errors import OptionError
 from tenure.files.errors import BlobMissing
-from tenure.files.storage.blobs import Blob, Blobs
+from tenure.files.storage.blobs import Blob, Blobs, PartialUpload
 from tenure.files.storage.folder import FolderBlobs
 from tenure.files.storage.s3 import S3Blobs
 
@@ -21,7 +21,15 @@ def put(blobs: Blobs, *parts: bytes) -> Blob:
     with blobs.begin() as incoming:
         for part in parts:
             incoming.write(part)
-        return incoming.finish()
+        blob = incoming.seal()
+        incoming.finish()
+    return blob
+
+
+def finished(partial: PartialUpload) -> Blob:
+    blob = partial.seal()
+    partial.finish(blob)
+    return blob
 
 
 def test_bytes_come_back_as_they_went_in(blobs: Blobs) -> None:
@@ -129,7 +137,7 @@ def test_an_upload_goes_on_where_its_connection_was_cut(blobs: Blobs) -> None:
 
     assert blobs.partial(token).size() == 10
     assert blobs.partial(token).append(10, [b"three"]) == 15
-    blob = blobs.partial(token).finish()
+    blob = finished(blobs.partial(token))
     assert b"".join(blobs.read(blob.key)) == b"one, two, three"
     assert (blob.size, blob.sha256) == (15, hashlib.sha256(b"one, two, three").hexdigest())
 
@@ -141,7 +149,7 @@ def test_bytes_behind_the_offset_are_dropped(blobs: Blobs) -> None:
     partial.append(4, [b"lost"])
     partial.append(4, [b"4567"])
 
-    assert b"".join(blobs.read(partial.finish().key)) == b"01234567"
+    assert b"".join(blobs.read(finished(partial).key)) == b"01234567"
 
 
 def test_a_partial_upload_is_listed_until_it_is_removed(blobs: Blobs) -> None:
@@ -156,6 +164,6 @@ def test_a_partial_upload_is_listed_until_it_is_removed(blobs: Blobs) -> None:
 
 
 def test_an_empty_partial_upload_is_an_empty_file(blobs: Blobs) -> None:
-    blob = blobs.partial("01" * 16).finish()
+    blob = finished(blobs.partial("01" * 16))
 
     assert (blob.size, blobs.size(blob.key)) == (0, 0)

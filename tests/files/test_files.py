@@ -10,8 +10,15 @@ import pytest
 
 from tenure.core.errors import OptionError
 from tenure.core.scope import Scope
-from tenure.files.errors import FileMissing, FileNameError, FileTooLarge, HashMismatch
+from tenure.files.errors import (
+    FileMissing,
+    FileNameError,
+    FileTooLarge,
+    FileTooLate,
+    HashMismatch,
+)
 from tenure.files.files import Files
+from tenure.files.keeper import Keeper
 from tenure.files.purge import Purge
 from tenure.files.stored_file import StoredFile
 from tenure.testing.clock import ManualClock
@@ -64,6 +71,7 @@ def test_equal_content_is_kept_once_however_many_write_it(files: Files) -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda n: put(files, b"the same", f"{n}.txt"), range(100)))
 
+    prune(files)
     assert len({file.id for file in found}) == 100
     assert blobs(files) == 1
     assert {content(files, file) for file in found} == {b"the same"}
@@ -206,8 +214,42 @@ def test_bytes_that_a_crash_left_behind_are_swept(files: Files, clock: ManualClo
     kept = put(files)
     with files.blobs.begin() as incoming:
         incoming.write(b"no row knows me")
+        incoming.seal()
         incoming.finish()
     clock.advance(seconds=10 * 365 * 86_400)
 
     assert Purge(files).stray_bytes() == 1
     assert content(files, kept) == b"hello"
+
+
+def test_bytes_whose_row_never_came_are_deleted(files: Files, clock: ManualClock) -> None:
+    files.settings.pending_seconds = 10
+    with pytest.raises(RuntimeError), files.app.transaction() as tx:
+        put(files, tx=tx)
+        raise RuntimeError
+    assert blobs(files) == 1
+    clock.advance(seconds=10 * 365 * 86_400)
+    prune(files)
+    Purge(files).stray_bytes()  # on SQLite, where no other transaction could announce them
+
+    assert blobs(files) == 0
+
+
+def test_a_row_that_comes_after_its_bytes_were_deleted_is_refused(
+    files: Files, clock: ManualClock
+) -> None:
+    """However long a transaction was open: no file without its bytes."""
+    files.settings.pending_seconds = 10
+    with files.blobs.begin() as incoming:
+        incoming.write(b"slow")
+        blob = incoming.seal()
+        files.announce(blob)
+        incoming.finish()
+    clock.advance(seconds=11)
+    prune(files)
+    row = {"id": "1", "sha256": blob.sha256, "name": "a", "media_type": "text/plain", "size": 4,
+           "tenant": "", "owner": None, "keep": 1}  # fmt: skip
+
+    with pytest.raises(FileTooLate, match="waited more than 10 s"):
+        Keeper(files).keep(blob, row)
+    assert files.page().rows == []

@@ -13,7 +13,7 @@ import pytest
 
 from tenure import Settings, Tenure
 from tenure.files import Files, FilesSettings, StoredFile
-from tenure.files.purge import Purge
+from tests.files.dying import LIVES
 from tests.support.databases import Databases
 from tests.support.until import until
 
@@ -40,7 +40,7 @@ def test_no_reference_loses_its_bytes_and_no_bytes_are_left(
 ) -> None:
     url, folder, chance = databases.fresh(tmp_path), tmp_path / "files", random.Random(11)
     app = Tenure(url, settings=Settings(auto_migrate=True))
-    files = Files(app, FilesSettings(url=str(folder), keep_seconds=0.05, grace_seconds=0.05))
+    files = Files(app, FilesSettings(**LIVES, url=str(folder)))
     files.page()  # migrated before the processes meet
     for kill in range(KILLS):
         crowd = [start(url, folder, kill * 2 + one) for one in range(2)]
@@ -64,5 +64,4 @@ def test_no_reference_loses_its_bytes_and_no_bytes_are_left(
 def nothing_is_left(files: Files) -> bool:
     """After one more pruning; what is still in its grace goes with a later one."""
     files.prune(100)
-    Purge(files).stray_bytes()
     return not all_files(files) and not list(files.blobs.stored())

@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 
 from tenure import NO_RETRY, OptionError, RunningJob, Skip, State, Tenure, Worker
+from tenure.feature import Feature
 from tenure.jobs.hooks import WorkerStartFailed
 from tenure.testing import run_until_idle
-from tenure.testing.conformance.steps import claim_all
+from tenure.testing.conformance.actions import claim_all
 from tests.support.until import until
 
 ROOT = Path(__file__).parents[2]
@@ -149,14 +150,12 @@ def test_a_stop_hook_that_fails_is_told_and_the_others_run(app: Tenure) -> None:
     assert told[1:] == ["second"]
 
 
-class Pool:
+class Pool(Feature):
     """A feature that lives as long as a worker."""
 
-    handlers = ()
-    runners = ()
-
-    def __init__(self, name: str, seen: list[str], fails: str = "") -> None:
-        self.name = name
+    def __init__(self, app: Tenure, name: str, seen: list[str], fails: str = "") -> None:
+        super().__init__(app)
+        self.name = name  # type: ignore[misc]
         self._seen = seen
         self._fails = fails
 
@@ -171,10 +170,9 @@ class Pool:
             raise ConnectionError("left")
 
 
-def test_features_live_around_the_hooks(app: Tenure, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_features_live_around_the_hooks(app: Tenure) -> None:
     seen: list[str] = []
-    features = [Pool("a", seen), object(), Pool("b", seen, fails="leave")]
-    monkeypatch.setattr(app, "features", features, raising=False)
+    app.include(Pool(app, "a", seen), Pool(app, "b", seen, fails="leave"))
     app.on_worker_start(lambda worker: seen.append("start"))
     app.on_worker_stop(lambda worker: seen.append("stop"))
     app.job("x")(lambda job: seen.append("job"))
@@ -184,12 +182,9 @@ def test_features_live_around_the_hooks(app: Tenure, monkeypatch: pytest.MonkeyP
     assert seen == ["enter a", "enter b", "start", "job", "stop", "leave b", "leave a"]
 
 
-def test_a_feature_that_cannot_start_stops_the_worker(
-    app: Tenure, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_feature_that_cannot_start_stops_the_worker(app: Tenure) -> None:
     seen: list[str] = []
-    features = [Pool("a", seen), Pool("b", seen, fails="enter")]
-    monkeypatch.setattr(app, "features", features, raising=False)
+    app.include(Pool(app, "a", seen), Pool(app, "b", seen, fails="enter"))
     app.job("x")(lambda job: None)
 
     with pytest.raises(WorkerStartFailed, match="the lifespan of the feature 'b'"):

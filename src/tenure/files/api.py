@@ -10,9 +10,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from tenure.access.caller import Caller
-from tenure.api.kit import Engine, Reader, Writer, may, seal, unseal
-from tenure.api.kit.guards.head_requests import is_head
-from tenure.api.kit.guards.streamed import streamed
+from tenure.api.kit import Engine, Reader, Writer, is_head, may, seal, streamed, unseal
 from tenure.app import Tenure
 from tenure.files import tus
 from tenure.files.errors import FileNameError
@@ -36,6 +34,13 @@ from tenure.files.uploads import Upload
 FORM = "multipart/form-data"
 INLINE = ("application/pdf", "image/png", "image/jpeg", "image/webp", "text/plain")
 """Media types that browsers show and that cannot run scripts of their own."""
+
+BINARY = {"*/*": {"schema": {"type": "string", "format": "binary"}}}
+BYTES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The bytes, in the file's own media type", "content": BINARY},
+    206: {"description": "The range that was asked for", "content": BINARY},
+    304: {"description": "The client has this content already"},
+}
 
 files = APIRouter(prefix="/api/files", tags=["files"])
 uploads = APIRouter(prefix="/api/uploads", tags=["files"])
@@ -97,7 +102,7 @@ def list_files(
     return FilesShape(items=[file_shape(file) for file in page.rows], next=following)
 
 
-@files.get("/{fileId}", operation_id="downloadFile", responses=may(404, 416))
+@files.get("/{fileId}", operation_id="downloadFile", responses={**BYTES, **may(404, 416)})
 def download(
     file_id: Annotated[FileId, Path(alias="fileId")],
     request: Request,
@@ -129,7 +134,7 @@ def delete(
 def link(
     file_id: Annotated[FileId, Path(alias="fileId")],
     asked: LinkInput,
-    caller: Reader,
+    caller: Writer,
     engine: Engine,
 ) -> LinkShape:
     """A link that lets whoever has it download the file for a time."""
@@ -139,7 +144,7 @@ def link(
     return LinkShape(path=f"/files/{made.token}", expires_at=until)
 
 
-@links.get("/{token}", operation_id="downloadByLink", responses=may(404, 416))
+@links.get("/{token}", operation_id="downloadByLink", responses={**BYTES, **may(404, 416)})
 def by_link(
     token: Annotated[str, Path(max_length=1_000)], request: Request, engine: Engine
 ) -> Response:
@@ -175,8 +180,8 @@ def _bytes_of(room: Files, file: StoredFile, request: Request) -> Response:
     )
 
 
-@uploads.options("", operation_id="describeUploads", status_code=204)
-def describe(engine: Engine) -> Response:
+@uploads.options("", operation_id="describeUploads", status_code=204, include_in_schema=False)
+def describe(caller: Reader, engine: Engine) -> Response:
     """What this server can do of tus."""
     largest = str(Files.of(engine).settings.max_bytes)
     return _answer(
@@ -234,12 +239,14 @@ async def append(
     engine: Engine,
 ) -> Response:
     """Append the body at `Upload-Offset`. What arrived before a broken connection is kept."""
+    room = Files.of(engine).uploads
+    # Before any header is looked at: nobody learns which uploads of others there are.
+    await run_in_threadpool(room.get, upload_id, caller.scope)
     tus.check_version(request.headers.get("tus-resumable"))
     if request.headers.get("content-type") != tus.OCTETS:
         raise tus.TusMediaError(request.headers.get("content-type"))
     offset = tus.whole_number("Upload-Offset", request.headers.get("upload-offset"))
     checksum = tus.checksum(request.headers.get("upload-checksum"))
-    room = Files.of(engine).uploads
     try:
         upload = await receive_into(
             request,

@@ -57,6 +57,18 @@ class FileTooLarge(FileError):
         self.limit = limit
 
 
+class FileTooLate(FileError):
+    """The transaction of a file committed so late that its bytes are gone; put it again."""
+
+    code = "file_too_late"
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"the bytes of the file waited more than {seconds:g} s for their row and were deleted; "
+            "put the file again"
+        )
+
+
 class HashMismatch(FileError):
     """The bytes are not those that were announced."""
 

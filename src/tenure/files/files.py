@@ -25,6 +25,7 @@ from tenure.files.errors import (
     FileMissing,
     FileNameError,
     FileTooLarge,
+    FileTooLate,
     HashMismatch,
     RangeNotSatisfiable,
 )
@@ -61,6 +62,7 @@ class Files(Feature):
         FileInUse: Problem(409, 1),
         FileNameError: Problem(422, 2),
         FileTooLarge: Problem(413, 2),
+        FileTooLate: Problem(408, 1),
         HashMismatch: Problem(422, 2),
         RangeNotSatisfiable: Problem(416, 2),
         BlobMissing: Problem(500, 1),
@@ -77,7 +79,11 @@ class Files(Feature):
         super().__init__(app)
         self.settings = settings or FilesSettings()
         keeper, references = Keeper(self), References(self.sql)
-        self.put, self.keep_upload = keeper.put, keeper.keep_upload
+        self.put, self.announce, self.keep_upload = (
+            keeper.put,
+            keeper.announce,
+            keeper.keep_upload,
+        )
         self.refer, self.release = references.refer, references.release
         self.holders = references.holders
         self.uploads = Uploads(self)

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tenure.core.errors import OptionError
-from tenure.files.errors import FileTooLarge, HashMismatch
+from tenure.files.errors import FileTooLarge, FileTooLate, HashMismatch
 from tenure.files.names import check_file_name
 from tenure.files.storage.blobs import CHUNK, Blob
 from tenure.files.stored_file import FileRow, StoredFile
 from tenure.files.uploads import UploadRow
 from tenure.stores.sql.statement import Plan
+from tenure.stores.sql.store import sql_store
 
 if TYPE_CHECKING:
     from tenure.files.files import Files
@@ -52,10 +53,11 @@ class Keeper:
                 incoming.write(part)
                 if incoming.size > self._files.settings.max_bytes:
                     raise FileTooLarge(self._files.settings.max_bytes)
-            blob = incoming.finish()
-        if sha256 is not None and sha256.lower() != blob.sha256:
-            self._files.blobs.delete(blob.key)
-            raise HashMismatch(f"the bytes have the SHA-256 {blob.sha256}, not {sha256}")
+            blob = incoming.seal()
+            if sha256 is not None and sha256.lower() != blob.sha256:
+                raise HashMismatch(f"the bytes have the SHA-256 {blob.sha256}, not {sha256}")
+            self.announce(blob, tx)
+            incoming.finish()
         keep = (
             self._files.settings.keep_micros
             if keep_seconds is None
@@ -64,12 +66,20 @@ class Keeper:
         row = _row(blob, check_file_name(name), media_type or _guess(name), tenant, owner, keep)
         return self.keep(blob, row, tx)
 
+    def announce(self, blob: Blob, tx: Any = None) -> None:
+        """Before the bytes appear under their key: a row that deletes them again, unless the row
+        of the file takes its place in time. So no crash leaves bytes behind that no row knows.
+
+        In a transaction of its own, to be there whatever becomes of `tx`. SQLite has no room for
+        a second writer: there a rollback leaves bytes to `purge --stray`.
+        """
+        pending = int(self._files.settings.pending_seconds * 1_000_000)
+        inside = tx if sql_store(self._files.app.store).database.dialect.single_writer else None
+        self._files.sql.run("trash_keys", blob_key=blob.key, grace=pending, tx=inside)
+
     def keep(self, blob: Blob, row: Mapping[str, Any], tx: Any = None) -> StoredFile:
-        """Rows for bytes that are stored already; a second copy of the same bytes is deleted."""
-        kept = self._files.sql.plan(lambda: self._keep(blob, row), tx=tx)
-        if kept.blob_key != blob.key:
-            self._files.blobs.delete(blob.key)
-        return kept
+        """Rows for bytes that are stored already; a second copy of them is left to the purge."""
+        return self._files.sql.plan(lambda: self._keep(blob, row), tx=tx)
 
     def keep_upload(self, blob: Blob, upload: UploadRow) -> StoredFile:
         """The file that a finished upload has become, and the end of the upload."""
@@ -81,17 +91,19 @@ class Keeper:
             yield self._files.sql.statement("end_upload", id=upload.id, file_id=file.id)
             return file
 
-        kept = self._files.sql.plan(plan)
-        if kept.blob_key != blob.key:
-            self._files.blobs.delete(blob.key)
-        return kept
+        return self._files.sql.plan(plan)
 
     def _keep(self, blob: Blob, row: Mapping[str, Any]) -> Plan[StoredFile]:
         query = self._files.sql.statement
+        if not (yield query("untrash_key", blob_key=blob.key)):
+            raise FileTooLate(self._files.settings.pending_seconds)
         yield query("touch_blob", sha256=blob.sha256, blob_key=blob.key, size=blob.size)
         yield query("add_file", **row)
         [found] = yield query("get_file", id=row["id"])
-        return StoredFile.of(FileRow(*found))
+        kept = StoredFile.of(FileRow(*found))
+        if kept.blob_key != blob.key:  # the same content was there already
+            yield query("trash_keys", blob_key=blob.key, grace=0)
+        return kept
 
 
 def _row(

@@ -13,12 +13,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from tenure.files.storage.blobs import StoredBlob
-from tenure.stores.sql.statement import Plan
+from tenure.stores.sql.statement import Plan, Rows
 
 if TYPE_CHECKING:
     from tenure.files.files import Files
 
 SWEEP_PAGE = 500
+A_DAY = timedelta(days=1)
 
 
 class Expired(NamedTuple):
@@ -95,17 +96,28 @@ class Purge:
             yield query("delete_blobs", hashes=[one.sha256 for one in gone])
 
     def _empty_trash(self, limit: int) -> int:
-        """Bytes first: a row without bytes is tried again, bytes without a row would stay."""
-        keys = [key for (key,) in self._sql.run("due_trash", limit=limit)]
+        """Take keys out of everybody's reach first, then delete their bytes, then the rows.
+
+        Whoever commits a file at the same time either has taken its key back, or finds it taken.
+        """
+        keys = [key for (key,) in self._sql.plan(lambda: self._take_trash(limit))]
         for key in keys:
             self._files.blobs.delete(key)
         if keys:
             self._sql.run("drop_trash", keys=keys)
         return len(keys)
 
+    def _take_trash(self, limit: int) -> Plan[Rows]:
+        found = yield self._sql.statement("due_trash", limit=limit)
+        if found:
+            yield self._sql.statement("take_trash", keys=[key for (key,) in found])
+        return found
+
     def stray_bytes(self) -> int:
-        """Delete bytes older than the grace that no row knows: uploads cut short by a crash."""
-        before = self._files.app.store.now() - timedelta(microseconds=self._grace)
+        """Delete bytes that no row knows, a day old at least: the database was restored from a
+        backup, or the bytes were put there by something else.
+        """
+        before = self._files.app.store.now() - A_DAY
         removed = 0
         for page in _pages(self._files.blobs.stored(), before):
             known = {key for (key,) in self._sql.run("known_keys", keys=[one.key for one in page])}

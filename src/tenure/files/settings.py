@@ -21,6 +21,8 @@ class FilesSettings(BaseSettings):
     """How long to keep a file that nothing refers to."""
     grace_seconds: float = Field(default=3_600.0, ge=0)
     """Time between marking a file for deletion, deleting it, and deleting its bytes."""
+    pending_seconds: float = Field(default=3_600.0, gt=0)
+    """Longest time between storing the bytes of a file and committing its row."""
     link_seconds: float = Field(default=3_600.0, gt=0)
     """How long a download link works, unless its request says otherwise."""
     link_secret: SecretStr | None = None

@@ -33,7 +33,7 @@ class FilesShape(Shape):
 class LinkInput(Input):
     """For how long a link can be used."""
 
-    seconds: float | None = Field(default=None, gt=0, le=7 * 86_400)
+    seconds: float | None = Field(default=None, gt=0, le=7 * 86_400, examples=[600])
 
 
 class LinkShape(Shape):

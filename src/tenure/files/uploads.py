@@ -179,7 +179,9 @@ class Uploads:
     def _complete(self, row: UploadRow) -> StoredFile:
         """Bytes into their place, then the file and the end of the upload in one transaction."""
         partial = self._partial(row)
-        blob = partial.finish()
+        blob = partial.seal()
+        self._files.announce(blob)
+        partial.finish(blob)
         file = self._files.keep_upload(blob, row)
         partial.remove()
         return file

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from tenure.feature import Feature
 from tenure.jobs.hooks import WorkerStartFailed
 
 if TYPE_CHECKING:
@@ -38,14 +39,12 @@ async def lifespan(worker: Worker) -> AsyncIterator[None]:
 
 
 async def _enter_features(worker: Worker, entered: Entered) -> None:
-    for feature in getattr(worker.app, "features", ()):
-        if hasattr(feature, "lifespan"):
-            name = str(getattr(feature, "name", type(feature).__name__))
-            what = f"the lifespan of the feature {name!r}"
-            entered.append((name, await _start(what, _enter(feature, worker))))
+    for feature in worker.app.features:
+        what = f"the lifespan of the feature {feature.name!r}"
+        entered.append((feature.name, await _start(what, _enter(feature, worker))))
 
 
-async def _enter(feature: Any, worker: Worker) -> AbstractAsyncContextManager[Any]:
+async def _enter(feature: Feature, worker: Worker) -> AbstractAsyncContextManager[Any]:
     manager: AbstractAsyncContextManager[Any] = feature.lifespan(worker)
     await manager.__aenter__()
     return manager

@@ -31,7 +31,7 @@ from tenure.worker.shutdown import Shutdown
 # One for a claim, one for a batch of settlements, one for what is tried again or looked up.
 STORE_THREADS = 3
 # A database that is this far behind gets no new jobs to end.
-MOST_UNSETTLED = 5_000
+MOST_UNSETTLED = 2_000
 
 
 class Pipeline:

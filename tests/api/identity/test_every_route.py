@@ -15,14 +15,16 @@ import pytest
 from tenure import Job, RunningJob, Tenure
 from tenure.access import login_link
 from tenure.features.outbox import Outbox
+from tenure.files import Files
 from tests.api.conftest import Serve, Served
 
-PUBLIC = {"/openapi.json", "/v1/health/live", "/v1/health/ready", "/login"}
+PUBLIC = {"/files/{token}", "/openapi.json", "/v1/health/live", "/v1/health/ready", "/login"}
 FREE_ON_LOOPBACK = {"/metrics"}
 BY_SERVICE_TOKEN = {"/internal/tick"}
 SERVICE_TOKEN = "the-scheduler-and-nobody-else"
 OWN = {"/logout"}
 MARK = "the-secret-of-ada"
+OWNED = ("jobId", "operationId", "id", "fileId", "uploadId")
 UNSAFE = {"post", "put", "patch", "delete"}
 BODIES: dict[str, Any] = {
     "createJob": {"kind": "a"},
@@ -49,7 +51,7 @@ class Route:
     @property
     def owned(self) -> bool:
         """Somebody's, and not the site's."""
-        return any(f"{{{one}}}" in self.template for one in ("jobId", "operationId", "id"))
+        return any(f"{{{one}}}" in self.template for one in OWNED)
 
     @property
     def unsafe(self) -> bool:
@@ -63,12 +65,17 @@ class Things:
     job: Job
     operation: str
     event: str
+    file: str
+    upload: str
 
     def fill(self, template: str) -> str:
         named = {
             "{jobId}": self.job.id,
             "{operationId}": self.operation,
             "{id}": self.event,
+            "{fileId}": self.file,
+            "{uploadId}": self.upload,
+            "{token}": "forged",
             "{queue}": "default",
             "{name}": "nightly",
         }
@@ -102,7 +109,13 @@ def things(served: Served, engine: Tenure, ada: dict[str, str]) -> Things:
     ref = engine.enqueue(MARK, {"note": MARK}, tenant="acme", owner="ada", key=MARK)
     begun = served.post("/api/jobs/replay", {"kind": [MARK]}, headers=ada)
     event = Outbox.of(engine).publish(None, MARK, tenant="acme", owner="ada")
-    return Things(engine.get(ref), begun.headers["location"].rpartition("/")[2], event.job_id)
+    files = Files.of(engine)
+    file = files.put(MARK.encode(), name=f"{MARK}.txt", tenant="acme", owner="ada")
+    upload = files.uploads.begin(
+        name="a", media_type="text/plain", length=5, tenant="acme", owner="ada"
+    )
+    operation = begun.headers["location"].rpartition("/")[2]
+    return Things(engine.get(ref), operation, event.job_id, file.id, upload.id)
 
 
 @pytest.fixture
@@ -135,7 +148,7 @@ def nothing_of_ada_is_changed(engine: Tenure, things: Things) -> Iterator[None]:
 
 
 def test_nobody_gets_nothing(served: Served, routes: list[Route]) -> None:
-    asked = [one for one in routes if one.path not in PUBLIC | FREE_ON_LOOPBACK]
+    asked = [one for one in routes if one.template not in PUBLIC | FREE_ON_LOOPBACK]
 
     statuses = {one.name: ask(served.client, one, {})[0] for one in asked}
 
@@ -176,7 +189,7 @@ def test_no_answer_tells_of_anothers_jobs(
     stranger = served.key(**whose)
 
     for one in routes:
-        if one.path not in PUBLIC:
+        if one.template not in PUBLIC:
             _, body = ask(served.client, one, stranger)
             assert MARK not in body, one.name
 

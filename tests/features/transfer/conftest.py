@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from tenure.core.timing.clock import Clock
-from tenure.features.transfer import End, Options, Transfer, open_end
+from tenure.features.transfer import Options, Transfer, open_end
 from tests.features.transfer.shop import Shop
 from tests.support.databases import SqliteFiles
 
 OpenShop = Callable[..., Shop]
 MakeTransfer = Callable[..., Transfer]
+TABLES = {"files": "tenure.files.tables"}
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ def transfer(source_url: str, fresh_database_url: str) -> Iterator[MakeTransfer]
         def make(
             *, source: str = source_url, target: str = fresh_database_url, **options: object
         ) -> Transfer:
-            ends: list[End] = [stack.enter_context(open_end(url)) for url in (source, target)]
+            ends = [stack.enter_context(open_end(url, TABLES)) for url in (source, target)]
             return Transfer(ends[0], ends[1], Options(**options))  # type: ignore[arg-type]
 
         yield make

@@ -8,6 +8,7 @@ from typing import Any
 from tenure import Delays, Fail, Limit, NotFound, Retry, RunningJob, Settings, Skip, State, Tenure
 from tenure.core.timing.clock import Clock
 from tenure.features.schedules import Schedules
+from tenure.files import Files
 from tenure.stores.contract.parts import Record
 from tenure.stores.sql.store import SqlStore
 from tenure.testing import run_until_idle
@@ -80,9 +81,17 @@ class Shop:
         self._finished()
         self._waiting()
         self._beside()
+        self._files()
         gone = app.enqueue("say", {"text": "gone"})
         with app.transaction() as tx:
             tx.execute("DELETE FROM tenure_jobs WHERE id = ?", (int(gone.id),))
+
+    def _files(self) -> None:
+        """A content with two names (whose second copy is in the trash), a reference, an upload."""
+        files = Files.of(self.app)
+        file, _ = (files.put(b"the same", name=name) for name in ("März.txt", "april.txt"))
+        files.refer(file.id, "record", "7")
+        files.uploads.begin(name="mai.txt", media_type="text/plain", length=3)
 
     def _finished(self) -> None:
         app = self.app

@@ -47,8 +47,12 @@ class Incoming(Protocol):
         """Append."""
         ...
 
-    def finish(self) -> Blob:
-        """Make the bytes durable under their key."""
+    def seal(self) -> Blob:
+        """No more bytes: what they are, and the key that they will have."""
+        ...
+
+    def finish(self) -> None:
+        """Make the sealed bytes durable under their key."""
         ...
 
     def __enter__(self) -> Incoming: ...
@@ -73,8 +77,12 @@ class PartialUpload(Protocol):
         """Bytes that are stored."""
         ...
 
-    def finish(self) -> Blob:
-        """All of it as one blob."""
+    def seal(self) -> Blob:
+        """No more bytes: what they are, and the key that they will have."""
+        ...
+
+    def finish(self, blob: Blob) -> None:
+        """Make the sealed bytes durable under their key."""
         ...
 
     def remove(self) -> None:

@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
 
 from tenure.files.errors import BlobMissing
 from tenure.files.storage.blobs import CHUNK, Blob, Digest, StoredBlob
@@ -36,12 +35,10 @@ class FolderBlobs:
         return FolderPartial(self._root, self._root / "incoming" / f"{token}.part")
 
     def read(self, key: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """Opened before the first byte is asked for, so that a missing one is known at once."""
-        try:
-            file = self._path(key).open("rb")
-        except FileNotFoundError:
-            raise BlobMissing(key) from None
-        return _chunks(file, start, end)
+        """A missing one is known at once; the file is opened when the first byte is asked for."""
+        if self.size(key) is None:
+            raise BlobMissing(key)
+        return _chunks(self._path(key), start, end)
 
     def size(self, key: str) -> int | None:
         """From the directory entry."""
@@ -85,6 +82,7 @@ class FolderIncoming:
     def __init__(self, root: Path, path: Path) -> None:
         self._root, self._path = root, path
         self._digest = Digest()
+        self._blob = _named(self._digest)
         self._file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
     @property
@@ -97,12 +95,17 @@ class FolderIncoming:
         self._file.write(data)
         self._digest.update(data)
 
-    def finish(self) -> Blob:
+    def seal(self) -> Blob:
         """Bytes first, then their name: after a crash a name always has all of its bytes."""
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
-        return _into_place(self._root, self._path, self._digest)
+        self._blob = _named(self._digest)
+        return self._blob
+
+    def finish(self) -> None:
+        """Rename the temporary file."""
+        _into_place(self._root, self._path, self._blob)
 
     def __enter__(self) -> FolderIncoming:
         return self
@@ -140,31 +143,38 @@ class FolderPartial:
         except FileNotFoundError:
             return 0
 
-    def finish(self) -> Blob:
-        """Hash the whole file, then rename it. After a crash between the two it is done again."""
+    def seal(self) -> Blob:
+        """Hash the whole file. After a crash before `finish` that is done again."""
         self.append(self.size(), ())  # an empty upload has no file yet
         digest = Digest()
         with self._path.open("rb") as file:
             while data := file.read(CHUNK):
                 digest.update(data)
-        return _into_place(self._root, self._path, digest)
+        return _named(digest)
+
+    def finish(self, blob: Blob) -> None:
+        """Rename the temporary file."""
+        _into_place(self._root, self._path, blob)
 
     def remove(self) -> None:
         """One file."""
         self._path.unlink(missing_ok=True)
 
 
-def _into_place(root: Path, path: Path, digest: Digest) -> Blob:
+def _named(digest: Digest) -> Blob:
     key = f"blobs/{digest.sha256[:2]}/{digest.sha256}-{secrets.token_hex(8)}"
-    target = root / key
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.rename(target)
-    _sync_folder(target.parent)
     return Blob(key, digest.sha256, digest.size)
 
 
-def _chunks(file: BinaryIO, start: int, end: int | None) -> Iterator[bytes]:
-    with file:
+def _into_place(root: Path, path: Path, blob: Blob) -> None:
+    target = root / blob.key
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.rename(target)
+    _sync_folder(target.parent)
+
+
+def _chunks(path: Path, start: int, end: int | None) -> Iterator[bytes]:
+    with path.open("rb") as file:
         file.seek(start)
         left = None if end is None else end - start
         while left is None or left > 0:

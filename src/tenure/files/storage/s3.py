@@ -126,7 +126,11 @@ class S3Incoming:
         self._writer.write(data)
         self._digest.update(data)
 
-    def finish(self) -> Blob:
+    def seal(self) -> Blob:
+        """The key has been known from the start."""
+        return Blob(self._key, self._digest.sha256, self._digest.size)
+
+    def finish(self) -> None:
         """Complete the upload: the object exists from here on."""
         import obstore
 
@@ -135,7 +139,6 @@ class S3Incoming:
         else:
             self._writer.close()
         self._finished = True
-        return Blob(self._key, self._digest.sha256, self._digest.size)
 
     def __enter__(self) -> S3Incoming:
         return self
@@ -177,15 +180,25 @@ class S3Partial:
             end += part.size
         return end
 
-    def finish(self) -> Blob:
+    def seal(self) -> Blob:
+        """Read the parts once to hash them: the size of the upload is not bound by memory."""
+        digest = Digest()
+        for data in self._data():
+            digest.update(data)
+        return Blob(f"blobs/{secrets.token_hex(16)}", digest.sha256, digest.size)
+
+    def finish(self, blob: Blob) -> None:
         """Read the parts in order into one object; the caller removes them when a row has it."""
+        with S3Incoming(self._store, blob.key) as incoming:
+            for data in self._data():
+                incoming.write(data)
+            incoming.finish()
+
+    def _data(self) -> Iterator[bytes]:
         size = self.size()
-        with self._blobs.begin() as incoming:
-            for part in self._parts():
-                if self._offset(part) < size:
-                    for data in self._blobs.read(part.key):
-                        incoming.write(data)
-            return incoming.finish()
+        for part in self._parts():
+            if self._offset(part) < size:
+                yield from self._blobs.read(part.key)
 
     def remove(self) -> None:
         """Part after part."""

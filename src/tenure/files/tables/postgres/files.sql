@@ -112,6 +112,11 @@ SELECT DISTINCT sha256 FROM tenure_files WHERE sha256 = ANY(:hashes::text[])
 -- Nobody can refer to them any more: a new upload gets a new key.
 DELETE FROM tenure_blobs WHERE sha256 = ANY(:hashes::text[])
 
+-- name: untrash_key
+-- A file gets these bytes, if nobody has taken them to be deleted.
+DELETE FROM tenure_file_trash WHERE blob_key = :blob_key::text AND due_at >= 0
+RETURNING blob_key
+
 -- name: trash_keys
 -- Bytes to delete once no download can be reading them.
 INSERT INTO tenure_file_trash (blob_key, due_at)
@@ -119,8 +124,12 @@ VALUES (:blob_key::text, {now} + :grace::bigint)
 ON CONFLICT DO NOTHING
 
 -- name: due_trash
--- Keys whose bytes may go now.
-SELECT blob_key FROM tenure_file_trash WHERE due_at <= {now} ORDER BY due_at LIMIT :limit::bigint
+-- Keys whose bytes may go now; those that a crash left taken are among them.
+SELECT blob_key FROM tenure_file_trash WHERE due_at <= {now} ORDER BY due_at LIMIT :limit::bigint FOR UPDATE SKIP LOCKED
+
+-- name: take_trash
+-- Their bytes are about to go: from here on nobody takes these keys back.
+UPDATE tenure_file_trash SET due_at = -1 WHERE blob_key = ANY(:keys::text[])
 
 -- name: drop_trash
 -- Their bytes are gone.
