@@ -12,7 +12,7 @@ from tenure.stores.contract import parts as beside
 from tenure.testing import run_until_idle
 from tenure.watch import fleet
 from tenure.watch.counting import Lately, Names
-from tenure.watch.families import with_features
+from tenure.watch.metric_families import with_features
 from tenure.watch.metrics import Metrics
 from tenure.watch.settings import WatchSettings
 from tests.support.until import until

@@ -16,7 +16,7 @@ import yaml
 
 from tenure import Tenure
 from tenure.feature import Sort
-from tenure.watch.families import with_features
+from tenure.watch.metric_families import with_features
 
 ROOT = Path(__file__).parents[2]
 RULES = ROOT / "deploy" / "prometheus" / "alerts.yml"

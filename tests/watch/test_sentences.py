@@ -101,7 +101,7 @@ def test_a_lost_lease_is_told(signals: Signals, said: list[str]) -> None:
 
     assert [line.partition(":")[0] for line in said] == ["warning"] * 3
     assert "job 7 (mail): lease lost (fence 3)" in said[0]
-    assert "job 8: its ending under fence 3 came too late" in said[2]
+    assert "job 8: its result under fence 3 arrived too late" in said[2]
 
 
 def test_an_outage_is_told_once_and_the_next_one_again(signals: Signals, said: list[str]) -> None:

@@ -108,7 +108,7 @@ def purge(
     ] = False,
     database: Database = None,
 ) -> None:
-    """Delete what nobody needs now; workers do the same by and by."""
+    """Delete what nobody needs now; workers do the same as part of pruning."""
     room = Files.of(open_existing(database))
     done = 0
     while part := room.prune(CHUNK):

@@ -74,7 +74,7 @@ class Queues:
         """Declare the options of a queue: `app.queue("pdf", slots=2, fair=False, ageing=60)`.
 
         `slots`: jobs at a time in each worker. `fair=False`: within a priority the oldest job goes
-        first, whose ever it is. `ageing`: after so many seconds a job goes up one step of priority.
+        first, of any tenant. `ageing`: after so many seconds a job goes up one step of priority.
         `prefetch`: at most so many jobs are claimed ahead of free slots, 0 for none; None leaves it
         to each worker.
         """

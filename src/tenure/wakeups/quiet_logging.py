@@ -1,5 +1,5 @@
 """Keeps the broker's client from logging for us: what it has to say comes as an exception, and is
-told once a minute. What a program does with the client itself is logged as ever.
+told once a minute. What a program does with the client itself is logged as usual.
 """
 
 from __future__ import annotations

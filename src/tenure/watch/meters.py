@@ -15,7 +15,7 @@ from prometheus_client.core import Metric
 
 from tenure.app import Tenure
 from tenure.feature import Family, Feature, Sort
-from tenure.watch.families import FAMILIES
+from tenure.watch.metric_families import FAMILIES
 from tenure.watch.metrics import Metrics
 
 DURATION = "processing_duration_ms"

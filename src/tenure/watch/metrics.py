@@ -19,8 +19,8 @@ from starlette.responses import JSONResponse, Response
 
 from tenure.app import Tenure
 from tenure.asgi.messages import PROBLEM, problem_document
-from tenure.watch.families import with_features
 from tenure.watch.fleet import Fleet
+from tenure.watch.metric_families import with_features
 from tenure.watch.poller import Poller
 from tenure.watch.runs import Runs
 from tenure.watch.samples import Samples

@@ -92,7 +92,7 @@ def settle_refused(facts: Facts) -> Iterator[Sentence]:
     """Too late: somebody else has it."""
     job, fence = facts["job"], facts["fence"]
     name = f"job {facts['id']}" if job is None else _name(job)
-    text = f"{name}: its ending under fence {fence} came too late and was not written"
+    text = f"{name}: its result under fence {fence} arrived too late and was not written"
     yield Sentence("warning", text, job=job)
 
 

@@ -88,7 +88,7 @@ class Worker:
         await self._work()
 
     def stop(self) -> None:
-        """Ask it to stop; asked again, it hurries. Any thread may call it."""
+        """Ask the worker to stop; a second call stops it at once. Any thread may call it."""
         self.stop_request.ask_from_any_thread()
 
     def __enter__(self) -> Worker:

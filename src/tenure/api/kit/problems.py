@@ -46,7 +46,7 @@ STATUSES: Mapping[str, int] = {
     "tenure_error": 500,
 }
 ERRORS_SHOWN = 50
-INVALID = "the request does not fit its schema; `errors` names each place"
+INVALID = "the request does not match its schema; see `errors`"
 
 
 def add_problems(api: FastAPI, features: Iterable[Feature] = ()) -> None:
@@ -134,7 +134,7 @@ def _answer_invalid(request: Request, error: Exception) -> JSONResponse:
         422,
         INVALID,
         code="invalid_request",
-        title="The request does not fit its schema",
+        title="The request does not match its schema",
         request_id=note(request.scope, "request_id"),
         errors=listed,
     )

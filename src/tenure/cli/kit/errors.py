@@ -33,7 +33,7 @@ INTERRUPTED = 130
 
 EXIT_CODES = (
     "Exit codes: 0 fine; 1 problems found or refused; 2 wrong usage or bad input; "
-    "3 database unavailable or schema not right; 4 not found."
+    "3 database unavailable or schema out of date; 4 not found."
 )
 
 TABLE: tuple[tuple[type[TenureError], int], ...] = (

@@ -40,7 +40,7 @@ class EventsInput(Input):
     tenant: str | None = Field(default=None, max_length=LENGTHS["tenant"])
     page_size: int = Field(default=DEFAULT_PAGE, ge=1, le=MAX_PAGE)
     after: str | None = Field(
-        default=None, max_length=500, description="What `next` of the page before said."
+        default=None, max_length=500, description="`next` of the previous page."
     )
 
     def question(self) -> str:

@@ -19,8 +19,8 @@ from tenure.cli.kit.output import note, show_facts, show_json, show_table, to_js
 from tenure.core.page import MAX_PAGE
 from tenure.features.outbox import Outbox, OutboxEvent, Status, Subscription, ViewFilter
 
-outbox = typer.Typer(help="See events and who subscribes to them.")
-StatusIs = Annotated[Status | None, typer.Option("--status", help="On this stage.")]
+outbox = typer.Typer(help="List events and their subscribers.")
+StatusIs = Annotated[Status | None, typer.Option("--status", help="Filter by status.")]
 TypeIs = Annotated[str | None, typer.Option("--type", metavar="TYPE", help="Of this type.")]
 SubscriberIs = Annotated[
     str | None, typer.Option("--subscriber", metavar="NAME", help="For this subscriber.")
@@ -102,7 +102,7 @@ def show_subscribers(database: Database = None, as_json: AsJson = False) -> None
     if as_json:
         show_json([_shape(one) for one in found])
     elif not found:
-        typer.echo("nobody subscribes; a worker whose code has @outbox.on(...) writes it down")
+        typer.echo("no subscribers; a worker whose code has @outbox.on(...) registers them")
     else:
         columns = ("type", "subscriber", "queue", "runs", "ordered", "state")
         show_table(columns, [_subscriber(one) for one in found])

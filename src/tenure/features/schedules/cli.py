@@ -19,7 +19,7 @@ from tenure.cli.kit.values import duration, parse_json
 from tenure.core.errors import OptionError
 from tenure.features.schedules import CatchUp, Schedule, Schedules
 
-schedules = typer.Typer(help="See, pause, edit and run schedules.")
+schedules = typer.Typer(help="List, pause, edit and run schedules.")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The schedule.")]
 COLUMNS = ("schedule", "when", "kind", "next", "last", "fired", "left out", "state")
 
@@ -81,8 +81,10 @@ def edit(
     zone: Annotated[str | None, typer.Option(metavar="NAME", help="Like Europe/Berlin.")] = None,
     payload: Annotated[str | None, typer.Option(metavar="JSON", help="The arguments.")] = None,
     catch_up: Annotated[CatchUp | None, typer.Option(help="For slots that were missed.")] = None,
-    limit: Annotated[int | None, typer.Option(metavar="N", help="Of catch-up all.")] = None,
-    reset: Annotated[bool, typer.Option("--reset", help="What the code says, again.")] = False,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", help="Most slots to catch up, with --catch-up all.")
+    ] = None,
+    reset: Annotated[bool, typer.Option("--reset", help="Restore what the code declares.")] = False,
     app: MaybeApp = None,
     database: Database = None,
     as_json: AsJson = False,

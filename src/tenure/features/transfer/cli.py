@@ -22,9 +22,7 @@ from tenure.core.errors import OptionError
 from tenure.features.transfer import End, Options, Report, Transfer, open_end, reopen
 
 COLUMNS = ("table", "rows", "added", "replaced", "removed", "same", "checksum")
-From = Annotated[
-    str | None, typer.Option("--from", metavar="URL", help="The database that is outgrown.")
-]
+From = Annotated[str | None, typer.Option("--from", metavar="URL", help="Source database.")]
 To = Annotated[str | None, typer.Option("--to", metavar="URL", help="An empty database.")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be moved, or refused; change nothing.")
@@ -40,14 +38,17 @@ LeaveOpen = Annotated[
     bool,
     typer.Option(
         "--leave-open",
-        help="A rehearsal: the source may be used on. Workers on both run jobs twice.",
+        help="Rehearsal: keep the source open. Workers on both run jobs twice.",
     ),
 ]
 VerifyOnly = Annotated[bool, typer.Option("--verify-only", help="Compare the two; move nothing.")]
 Wait = Annotated[
     timedelta | None,
     typer.Option(
-        "--wait", metavar="DURATION", parser=duration, help="Wait so long for workers to end: 2m."
+        "--wait",
+        metavar="DURATION",
+        parser=duration,
+        help="Wait this long for workers to stop: 2m.",
     ),
 ]
 Reopen = Annotated[

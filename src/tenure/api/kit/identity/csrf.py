@@ -35,7 +35,7 @@ def check_csrf(request: HTTPConnection, session: str) -> None:
         return
     given = request.headers.get(CSRF, "")
     if not hmac.compare_digest(given.encode("latin-1"), csrf_token(session).encode()):
-        raise CsrfRefused(f"a session changes things with the header {CSRF}; GET /session tells it")
+        raise CsrfRefused(f"send the header {CSRF} with changes; GET /session returns it")
     if not _from_our_page(request):
         raise CsrfRefused("this request comes from a page of another site")
 

@@ -79,7 +79,7 @@ class Tokens:
         tenant = _text(claims, settings.jwt_tenant_claim)
         check_name("tenant", tenant)
         if settings.jwt_tenants and tenant not in settings.jwt_tenants:
-            raise jwt.InvalidTokenError(f"its tenant ({settings.jwt_tenant_claim}) is not let in")
+            raise jwt.InvalidTokenError(f"its tenant ({settings.jwt_tenant_claim}) is not allowed")
         return tenant
 
     def _permissions(self, claims: dict[str, Any]) -> frozenset[Permission]:

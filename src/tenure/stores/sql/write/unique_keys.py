@@ -92,7 +92,9 @@ def _add_in_rounds(call: KeyedCall) -> Plan[None]:
         if not waiting:
             return
     key = _key(call.jobs[waiting[0]])
-    raise StoreError(f"the key {key.value!r} changes hands too fast; try again")
+    raise StoreError(
+        f"the key {key.value!r} is being changed by others at the same time; try again"
+    )
 
 
 def _round(call: KeyedCall, waiting: list[int]) -> Plan[None]:
