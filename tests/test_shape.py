@@ -18,7 +18,8 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 PUBLIC = [
-    "NO_RETRY", "ArgumentsError", "Cancel", "Change", "Delays", "Exponential", "Fail", "Feature",
+    "NO_RETRY", "ArgumentsError", "Cancel", "CapabilityError", "Change", "Delays", "Exponential",
+    "Fail", "Feature",
     "FilterRequired", "Job", "JobFailed", "JobFilter", "JobNotFound", "JobRef", "Jobs",
     "KeyConflict", "KeyMode", "LeaseLost", "Limit", "Move", "NewJob", "NotFound", "OptionError",
     "Outcome", "Page", "PayloadError", "Retry", "RetryPolicy", "Runner", "RunningJob", "Settings",

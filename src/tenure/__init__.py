@@ -1,6 +1,7 @@
 """Durable work on the database you already have. See `Tenure`."""
 
 from tenure.app import Tenure
+from tenure.core.capability import CapabilityError
 from tenure.core.errors import (
     ArgumentsError,
     FilterRequired,
@@ -31,6 +32,7 @@ __all__ = [
     "NO_RETRY",
     "ArgumentsError",
     "Cancel",
+    "CapabilityError",
     "Change",
     "Delays",
     "Exponential",

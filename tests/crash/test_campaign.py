@@ -22,7 +22,7 @@ from tests.support.databases import Databases
 pytestmark = pytest.mark.crash
 
 FULL = Plan(
-    work=1_815, inside=70, outside=95, pauses=12, poison=8, spread_seconds=12, limit_seconds=100
+    work=1_815, inside=70, outside=95, pauses=12, poison=8, spread_seconds=12, limit_seconds=240
 )
 """`make chaos` runs ten times as much of it."""
 TIMES = int(os.environ.get("TENURE_CHAOS", "1"))

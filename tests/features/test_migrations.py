@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from tenure.core.errors import StoreError
 from tenure.stores import open_store
 from tenure.stores.sql.ledger import features_of
-from tenure.stores.sql.migrations import Migration, Migrations, parse
+from tenure.stores.sql.migrations import Migration, Migrations, load, parse
 from tenure.stores.sql.store import SqlStore, sql_store
 
 FIRST = parse(1, "first", "-- serves: 1\nCREATE TABLE rooms_a (id INTEGER NOT NULL PRIMARY KEY);")
@@ -75,3 +76,31 @@ def test_features_and_the_engine_count_apart(store: SqlStore) -> None:
         assert migrations(store, FIRST, SECOND).status(connection) == (2, 1)
         assert migrations(store, other, feature="doors").status(connection) == (1, 1)
         assert features_of(connection) == ["doors", "rooms"]
+
+
+def test_a_migration_that_was_mended_by_removing_its_last_statement_is_recorded(
+    store: SqlStore,
+) -> None:
+    good = "CREATE TABLE rooms_b (id INTEGER NOT NULL PRIMARY KEY);"
+    broken = parse(2, "second", f"-- serves: 1\n{good}\nINSERT INTO rooms_never (id) VALUES (1);")
+    mended = parse(2, "second", f"-- serves: 1\n{good}")
+    migrations(store, FIRST).apply()
+    with pytest.raises(StoreError, match="rooms/0002_second stopped"):
+        migrations(store, FIRST, broken).apply()
+
+    assert [one.version for one in migrations(store, FIRST, mended).apply()] == [2]
+    assert migrations(store, FIRST, mended).apply() == []
+
+
+def test_two_migrations_of_one_version_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "twice_numbered" / "migrations"
+    folder.mkdir(parents=True)
+    (tmp_path / "twice_numbered" / "__init__.py").touch()
+    for name in ("0001_first", "0002_doors", "0002_walls"):
+        (folder / f"{name}.sql").write_text("-- serves: 1\nSELECT 1;")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    with pytest.raises(StoreError, match="two migrations of version 2: doors and walls"):
+        load("twice_numbered")

@@ -190,9 +190,12 @@ def test_a_stopped_writer_strands_nobody(app: Tenure) -> None:
         with nobody_can_write(app):
             calls = crowd(app, pool, ["work"] * 4)
         until(lambda: all(call.done() for call in calls))
-        errors = [call.exception() for call in calls[-4:]]
-        assert isinstance(errors[0], KeyboardInterrupt)
-        assert all(isinstance(error, CommitUnknown) for error in errors[1:])
+        errors = [call.exception() for call in calls]
+        # Who leads, and how many are in its batch, is a matter of chance.
+        assert sum(isinstance(error, KeyboardInterrupt) for error in errors) == 1
+        assert any(isinstance(error, CommitUnknown) for error in errors)
+        others = [one for one in errors if not isinstance(one, KeyboardInterrupt | CommitUnknown)]
+        assert all(error is None for error in others)
         assert gather._free == gather._writers
         assert pool.submit(app.enqueue, "after").result(30).created
 

@@ -213,7 +213,16 @@ def features(engine: Tenure) -> Iterator[Finding]:
     yield Finding(Level.OK, "features", named or "none")
     for feature in found:
         yield from wrong_settings(feature)
+        yield from feature_checks(feature)
+
+
+def feature_checks(feature: Feature) -> Iterator[Finding]:
+    """The feature's own checks. One that raises is a finding, and does not hide the others."""
+    try:
         yield from feature.checks()
+    except Exception as error:
+        fact = f"its checks failed: {type(error).__name__}: {error}"
+        yield Finding(Level.PROBLEM, feature.name, fact, "mend the feature, or leave it out")
 
 
 def wrong_settings(feature: Feature) -> Iterator[Finding]:

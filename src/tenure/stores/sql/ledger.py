@@ -62,12 +62,10 @@ class Ledger:
         [(version, serves)] = fetch(connection, newest)
         return version or 0, serves or 0
 
-    def reached(self, connection: Any, migration: Numbered) -> int:
-        """How many statements of a migration are done."""
+    def reached(self, connection: Any, migration: Numbered) -> int | None:
+        """How many statements of a migration are done; None where all of it is recorded."""
         found = dict(self._entries(connection, migration.version))
-        if migration.version in found:
-            return max(1, len(migration.statements))
-        return int(found.get(-migration.version, 0))
+        return None if migration.version in found else int(found.get(-migration.version, 0))
 
     def keep_position(self, connection: Any, migration: Numbered, position: int) -> None:
         """A migration that stopped half way: its number below zero, and how far it got."""

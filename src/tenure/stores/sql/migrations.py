@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any
 
 from tenure.core.errors import StoreError
@@ -128,12 +129,16 @@ class Migrations:
         """Statement after statement, from where it stopped; whether it was us who ended it."""
         execute(connection, self._ledger.create)
         with self._named(migration):
-            statement = None
             done = self._ledger.reached(connection, migration)
-            for position in range(done, max(1, len(migration.statements))):
+            if done is None:  # another process was quicker
+                return False
+            # At least once, so that it is recorded: also a file without statements, or one that
+            # was mended by removing the statements that could not run.
+            statement = MigrationStatement(connection, self._ledger, migration, done)
+            for position in range(done, max(done + 1, len(migration.statements))):
                 statement = MigrationStatement(connection, self._ledger, migration, position)
                 self._database.dialect.schema.change(connection, statement)
-            return statement is not None and statement.ended
+            return statement.ended
 
     @contextmanager
     def _named(self, migration: Migration) -> Iterator[None]:
@@ -157,7 +162,7 @@ class MigrationStatement:
         self._ledger = ledger
         statements = migration.statements
         self._last = position + 1 >= len(statements)
-        self.sql = statements[position] if statements else "SELECT 1"
+        self.sql = statements[position] if position < len(statements) else "SELECT 1"
         self.ended = False
 
     @property
@@ -187,7 +192,14 @@ def load(package: str) -> list[Migration]:
     for entry in folder.iterdir() if folder.is_dir() else ():
         if match := FILE_NAME.match(entry.name):
             found.append(parse(int(match[1]), match[2], entry.read_text("utf-8")))
-    return sorted(found, key=lambda migration: migration.version)
+    found.sort(key=lambda migration: migration.version)
+    for one, following in pairwise(found):
+        if one.version == following.version:
+            raise StoreError(
+                f"{package} has two migrations of version {one.version}: {one.name} and "
+                f"{following.name}; give the newer one the next number"
+            )
+    return found
 
 
 def parse(version: int, name: str, sql: str) -> Migration:
