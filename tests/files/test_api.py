@@ -8,6 +8,7 @@ import random
 import socket
 from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import ExitStack
 from io import BytesIO
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,13 +19,15 @@ from tusclient.client import TusClient
 
 from tenure import Tenure
 from tenure.api import ApiSettings, create_api
+from tenure.files import pulled
 from tenure.files.files import Files
 from tenure.files.settings import FilesSettings
 from tests.api.conftest import Served, listening
 from tests.support.until import until
 
 DATA = bytes(range(256)) * 1000
-FORM = {"content-type": "multipart/form-data; boundary=b"}
+FORM_TYPE = "Multipart/Form-Data"
+FORM = {"content-type": f"{FORM_TYPE}; boundary=b"}
 TUS = {"tus-resumable": "1.0.0"}
 
 
@@ -134,6 +137,8 @@ def test_nobody_uploads_without_a_key(served: Served) -> None:
         ("/api/files", b"x", {"content-type": "multipart/form-data"}, 422, "boundary"),
         ("/api/files", b"--b\r\n\r\nx\r\n--b--", FORM, 422, "no file in it"),
         ("/api/files", b"rubbish", FORM, 422, "form"),
+        ("/api/files", b"x", {"content-type": f"{FORM_TYPE}; boundary={'b' * 300}"}, 422, "form"),
+        ("/api/files?name=a", b"x", {"content-type": "no type"}, 422, "not a media type"),
     ],
 )  # fmt: skip
 def test_bad_uploads_are_clear_errors_and_leave_nothing(
@@ -168,6 +173,7 @@ def test_a_file_in_use_is_not_deleted(served: Served) -> None:
     Files.of(served.engine).release(file_id, "job", "7")
 
     assert served.client.delete(f"/api/files/{file_id}").status_code == 204
+    assert served.get(f"/api/files/{file_id}").status_code == 404
 
 
 def test_a_tus_client_uploads_in_chunks(served: Served) -> None:
@@ -259,6 +265,7 @@ def test_wrong_patches_are_clear_errors(
         ({"upload-length": "5000001"}, 413, "more than 5,000,000 bytes"),
         ({"upload-defer-length": "1"}, 400, "not supported"),
         ({"upload-length": "1", "upload-metadata": "filename Li4v"}, 422, "has a path"),
+        ({"upload-length": "1", "upload-metadata": "filetype dGV4dA=="}, 422, "not a media type"),
     ],
 )
 def test_wrong_beginnings_are_clear_errors(
@@ -281,3 +288,45 @@ def test_json_routes_still_take_json_alone(served: Served) -> None:
     answer = served.client.post("/api/jobs", content=os.urandom(10))
 
     assert answer.status_code == 415
+
+
+def idle_upload(served: Served) -> socket.socket:
+    """Announces 500 bytes, sends one, and then nothing."""
+    parts = urlsplit(served.url)
+    line = socket.create_connection((parts.hostname, parts.port))
+    key = served.client.headers["authorization"]
+    line.sendall(
+        f"POST /api/files?name=x HTTP/1.1\r\nhost: x\r\nauthorization: {key}\r\n"
+        "content-length: 500\r\n\r\nq".encode()
+    )
+    return line
+
+
+def test_idle_uploads_keep_nobody_else_waiting(served: Served) -> None:
+    with ExitStack() as stack:
+        for _ in range(20):
+            stack.enter_context(idle_upload(served))
+        assert served.get(f"/api/files/{put(served)}").content == DATA
+
+
+def test_an_idle_upload_is_given_up(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pulled, "IDLE_SECONDS", 0.2)
+    with idle_upload(served) as line:
+        line.settimeout(20)
+        answer = line.recv(10_000)
+
+    assert answer.startswith(b"HTTP/1.1 408")
+    assert b"no bytes came" in answer
+    assert list(Files.of(served.engine).blobs.unfinished()) == []
+
+
+def test_more_uploads_than_there_are_threads_are_told_to_come_again(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pulled, "AT_ONCE", 1)
+    with idle_upload(served):
+        room = Files.of(served.engine)
+        until(lambda: list(room.blobs.unfinished()))
+        answer = served.client.post("/api/files?name=a", content=b"x")
+
+    assert (answer.status_code, "retry-after" in answer.headers) == (503, True)

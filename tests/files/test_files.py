@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 
@@ -16,10 +17,12 @@ from tenure.files.errors import (
     FileTooLarge,
     FileTooLate,
     HashMismatch,
+    MediaTypeError,
 )
 from tenure.files.files import Files
 from tenure.files.keeper import Keeper
 from tenure.files.purge import Purge
+from tenure.files.storage.folder import FolderBlobs
 from tenure.files.stored_file import StoredFile
 from tenure.testing.clock import ManualClock
 
@@ -99,6 +102,9 @@ def test_pages_are_newest_first_and_a_tenants_own(files: Files, clock: ManualClo
         ({"name": "../x"}, FileNameError, "has a path"),
         ({"sha256": "0" * 64}, HashMismatch, "not 0000"),
         ({"keep_seconds": 0}, OptionError, "greater than 0"),
+        ({"media_type": "text/html\r\nX-Evil: 1"}, MediaTypeError, "not a media type"),
+        ({"media_type": "te€t/html"}, MediaTypeError, "not a media type"),
+        ({"media_type": "a/" + "b" * 300}, MediaTypeError, "not a media type"),
     ],
 )
 def test_what_is_refused_leaves_nothing(
@@ -133,12 +139,11 @@ def test_a_file_that_nobody_needs_is_deleted_with_its_bytes(
 ) -> None:
     file = put(files)
     clock.advance(seconds=101)
-    prune(files)
-    assert files.get(file.id) == file  # marked only
-    clock.advance(seconds=11)
-    prune(files)
+    prune(files)  # marked
     with pytest.raises(FileMissing):
         files.get(file.id)
+    clock.advance(seconds=11)
+    prune(files)  # the row
     assert blobs(files) == 1  # somebody may be reading it
     clock.advance(seconds=11)
     prune(files)
@@ -253,3 +258,49 @@ def test_a_row_that_comes_after_its_bytes_were_deleted_is_refused(
     with pytest.raises(FileTooLate, match="waited more than 10 s"):
         Keeper(files).keep(blob, row)
     assert files.page().rows == []
+
+
+def test_a_deleted_file_is_not_found_at_once(files: Files, clock: ManualClock) -> None:
+    file = put(files)
+    token = files.links.make(file, 60).token
+    files.delete(file.id)
+
+    with pytest.raises(FileMissing):
+        files.get(file.id)
+    with pytest.raises(FileMissing):
+        files.links.file(token)
+    assert files.page().rows == []
+
+
+def test_content_whose_bytes_were_lost_is_healed_by_putting_it_again(files: Files) -> None:
+    lost = put(files)
+    files.blobs.delete(str(lost.blob_key))
+    put(files, name="again.txt")
+    prune(files)
+
+    assert content(files, files.get(lost.id)) == b"hello"
+
+
+def test_what_a_crash_left_of_an_upload_is_swept(files: Files, clock: ManualClock) -> None:
+    going_on = files.uploads.begin(name="a", media_type="text/plain", length=5)
+    files.uploads.append(going_on.id, 0, [b"01"])
+    incoming = FolderBlobs(Path(str(files.settings.url))).begin()
+    incoming.write(b"half")
+    incoming._file.close()  # as the end of the process does
+    clock.advance(seconds=10 * 365 * 86_400)
+
+    assert Purge(files).stray_bytes() == 1
+    assert files.uploads.get(going_on.id).received == 2
+
+
+@pytest.mark.parametrize("keep", [-1.0, float("inf"), float("nan"), 1e18])
+def test_a_time_that_cannot_be_kept_is_refused(files: Files, keep: float) -> None:
+    with pytest.raises(OptionError, match="at most ten years"):
+        put(files, keep_seconds=keep)
+
+
+def test_a_range_that_is_none_is_refused(files: Files) -> None:
+    file = put(files)
+    for start, end in ((-3, None), (4, 2)):
+        with pytest.raises(OptionError, match="not a part of a file"):
+            files.read(file, start, end)

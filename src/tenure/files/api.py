@@ -68,7 +68,7 @@ async def put_file(
 ) -> FileShape:
     """Keep the body, or the first file of a form. `name` is needed where there is no form."""
     room, given = Files.of(engine), request.headers.get("content-type", "")
-    if given.startswith(FORM):
+    if given.lower().startswith(FORM):
 
         def write(body: Any) -> StoredFile:
             form = file_in(given, body)
@@ -85,7 +85,10 @@ async def put_file(
                 body, name=name, media_type=given or None, sha256=sha256, **_whose(caller)
             )
 
-    return file_shape(await receive_into(request, write))
+    try:
+        return file_shape(await receive_into(request, write))
+    except CutShort:  # there is nobody to answer, and nothing went wrong here
+        return Response(status_code=408)  # type: ignore[return-value]
 
 
 @files.get("", operation_id="listFiles", responses=may(400))

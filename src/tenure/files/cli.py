@@ -76,6 +76,8 @@ def get(
     target = output or Path(file.name)
     if target.exists():
         raise OptionError(f"{target} exists; name another file with --output")
+    if not target.parent.is_dir():
+        raise OptionError(f"there is no folder {target.parent}")
     with target.open("xb") as written:
         for part in room.read(file):
             written.write(part)

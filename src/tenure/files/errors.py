@@ -82,3 +82,31 @@ class FileInUse(FileError):
 
     def __init__(self, file_id: str, holders: int) -> None:
         super().__init__(f"file {file_id} is in use by {holders:,}: jobs, records or templates")
+
+
+class MediaTypeError(InputError):
+    """The media type is not one."""
+
+    code = "bad_media_type"
+
+    def __init__(self, given: str) -> None:
+        super().__init__(f"{given[:100]!r} is not a media type such as application/pdf")
+
+
+class UploadStalled(FileError):
+    """The client sent nothing for too long."""
+
+    code = "upload_stalled"
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"no bytes came for {seconds:g} s")
+
+
+class TooManyUploads(FileError):
+    """This process receives as many uploads as it may."""
+
+    code = "too_many_uploads"
+    retryable = True
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"this process receives {most} uploads already; try again")

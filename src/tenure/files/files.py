@@ -27,7 +27,10 @@ from tenure.files.errors import (
     FileTooLarge,
     FileTooLate,
     HashMismatch,
+    MediaTypeError,
     RangeNotSatisfiable,
+    TooManyUploads,
+    UploadStalled,
 )
 from tenure.files.keeper import Keeper
 from tenure.files.purge import Purge
@@ -64,6 +67,9 @@ class Files(Feature):
         FileTooLarge: Problem(413, 2),
         FileTooLate: Problem(408, 1),
         HashMismatch: Problem(422, 2),
+        MediaTypeError: Problem(422, 2),
+        UploadStalled: Problem(408, 1),
+        TooManyUploads: Problem(503, 1),
         RangeNotSatisfiable: Problem(416, 2),
         BlobMissing: Problem(500, 1),
         TusError: Problem(400, 2),
@@ -104,6 +110,8 @@ class Files(Feature):
 
     def read(self, file: StoredFile, start: int = 0, end: int | None = None) -> Iterator[bytes]:
         """Its bytes from `start` up to `end` (not included)."""
+        if start < 0 or (end is not None and end < start):
+            raise OptionError(f"bytes {start} to {end} are not a part of a file")
         if file.blob_key is None:
             file = self.get(file.id)
         return self.blobs.read(str(file.blob_key), start, file.size if end is None else end)
@@ -126,11 +134,14 @@ class Files(Feature):
         return Page([StoredFile.of(row) for row in rows[:limit]], following)
 
     def delete(self, file_id: str, scope: Scope = EVERYTHING) -> None:
-        """Delete a file that nobody refers to; FileInUse where somebody does."""
+        """Delete a file that nobody refers to; FileInUse where somebody does.
+
+        It is not found from now on; its bytes go with a later pruning.
+        """
         file = self.get(file_id, scope)
         if holders := self.holders(file.id):
             raise FileInUse(file.id, len(holders))
-        self.sql.run("expire_file", id=file.id)
+        self.sql.run("doom_files", file_ids=[file.id])
 
     def routers(self) -> Iterable[Any]:
         """`/api/files` and `/api/uploads`."""

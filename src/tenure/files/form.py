@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from email.message import Message
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from python_multipart import MultipartParser
-from python_multipart.exceptions import MultipartParseError
+from python_multipart.exceptions import FormParserError
 
 from tenure.core.errors import InputError
 
@@ -46,7 +46,7 @@ class _Reader:
         self._data: list[bytes] = []
         self._found: dict[str, str] | None = None
         self._inside = self._ended = False
-        self._parser = MultipartParser(
+        self._parser = _parser(
             boundary,
             {
                 "on_part_begin": self._headers.clear,
@@ -85,7 +85,7 @@ class _Reader:
             return False
         try:
             self._parser.write(part)
-        except MultipartParseError as error:
+        except FormParserError as error:
             raise FormError(f"the form cannot be read: {error}") from None
         return True
 
@@ -113,6 +113,13 @@ class _Reader:
     def _end(self) -> None:
         if self._inside:
             self._inside, self._ended = False, True
+
+
+def _parser(boundary: str, callbacks: Any) -> MultipartParser:
+    try:
+        return MultipartParser(boundary, callbacks)
+    except FormParserError as error:
+        raise FormError(f"the form cannot be read: {error}") from None
 
 
 def _boundary(content_type: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tenure.core.errors import OptionError
 from tenure.files.errors import FileTooLarge, FileTooLate, HashMismatch
-from tenure.files.names import check_file_name
+from tenure.files.names import check_file_name, check_media_type
 from tenure.files.storage.blobs import CHUNK, Blob
 from tenure.files.stored_file import FileRow, StoredFile
 from tenure.files.uploads import UploadRow
@@ -19,6 +19,7 @@ from tenure.stores.sql.store import sql_store
 if TYPE_CHECKING:
     from tenure.files.files import Files
 
+TEN_YEARS = 10 * 366 * 86_400
 Data = bytes | BinaryIO | Iterable[bytes]
 
 
@@ -45,9 +46,9 @@ class Keeper:
         Where nobody refers to the file it is deleted after `keep_seconds`. With `sha256` the bytes
         must have this hash.
         """
-        check_file_name(name)
-        if keep_seconds is not None and keep_seconds <= 0:
-            raise OptionError("keep_seconds must be greater than 0")
+        name = check_file_name(name)
+        media_type = check_media_type(media_type or _guess(name))
+        keep = self._files.settings.keep_micros if keep_seconds is None else _micros(keep_seconds)
         with self._files.blobs.begin() as incoming:
             for part in _parts(data):
                 incoming.write(part)
@@ -58,13 +59,7 @@ class Keeper:
                 raise HashMismatch(f"the bytes have the SHA-256 {blob.sha256}, not {sha256}")
             self.announce(blob, tx)
             incoming.finish()
-        keep = (
-            self._files.settings.keep_micros
-            if keep_seconds is None
-            else int(keep_seconds * 1_000_000)
-        )
-        row = _row(blob, check_file_name(name), media_type or _guess(name), tenant, owner, keep)
-        return self.keep(blob, row, tx)
+        return self.keep(blob, _row(blob, name, media_type, tenant, owner, keep), tx)
 
     def announce(self, blob: Blob, tx: Any = None) -> None:
         """Before the bytes appear under their key: a row that deletes them again, unless the row
@@ -79,24 +74,36 @@ class Keeper:
 
     def keep(self, blob: Blob, row: Mapping[str, Any], tx: Any = None) -> StoredFile:
         """Rows for bytes that are stored already; a second copy of them is left to the purge."""
-        return self._files.sql.plan(lambda: self._keep(blob, row), tx=tx)
+        lost = self._lost(blob, tx)
+        return self._files.sql.plan(lambda: self._keep(blob, row, lost), tx=tx)
+
+    def _lost(self, blob: Blob, tx: Any) -> bool:
+        """Whether the content is known, and its bytes are gone from the storage: then these take
+        their place.
+        """
+        known = self._files.sql.run("find_blob", sha256=blob.sha256, tx=tx)
+        return any(self._files.blobs.size(key) is None for (key,) in known)
 
     def keep_upload(self, blob: Blob, upload: UploadRow) -> StoredFile:
         """The file that a finished upload has become, and the end of the upload."""
         keep = self._files.settings.keep_micros
         row = _row(blob, upload.name, upload.media_type, upload.tenant, upload.owner, keep)
 
+        lost = self._lost(blob, None)
+
         def plan() -> Plan[StoredFile]:
-            file = yield from self._keep(blob, row)
+            file = yield from self._keep(blob, row, lost)
             yield self._files.sql.statement("end_upload", id=upload.id, file_id=file.id)
             return file
 
         return self._files.sql.plan(plan)
 
-    def _keep(self, blob: Blob, row: Mapping[str, Any]) -> Plan[StoredFile]:
+    def _keep(self, blob: Blob, row: Mapping[str, Any], lost: bool) -> Plan[StoredFile]:
         query = self._files.sql.statement
         if not (yield query("untrash_key", blob_key=blob.key)):
             raise FileTooLate(self._files.settings.pending_seconds)
+        if lost:
+            yield query("replace_blob", sha256=blob.sha256, blob_key=blob.key)
         yield query("touch_blob", sha256=blob.sha256, blob_key=blob.key, size=blob.size)
         yield query("add_file", **row)
         [found] = yield query("get_file", id=row["id"])
@@ -104,6 +111,12 @@ class Keeper:
         if kept.blob_key != blob.key:  # the same content was there already
             yield query("trash_keys", blob_key=blob.key, grace=0)
         return kept
+
+
+def _micros(keep_seconds: float) -> int:
+    if not 0 < keep_seconds <= TEN_YEARS:
+        raise OptionError("keep_seconds must be greater than 0 and at most ten years")
+    return int(keep_seconds * 1_000_000)
 
 
 def _row(

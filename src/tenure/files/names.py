@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from urllib.parse import quote
 
-from tenure.files.errors import FileNameError
+from tenure.files.errors import FileNameError, MediaTypeError
 
 LONGEST = 255
+WORD = r"[A-Za-z0-9!#$&^_.+-]+"
+MEDIA_TYPE = re.compile(rf"{WORD}/{WORD}(?:\s*;\s*{WORD}=(?:{WORD}|\"[ !#-\[\]-~]*\"))*")
 
 
 def check_file_name(name: str) -> str:
@@ -30,3 +33,10 @@ def content_disposition(name: str, *, inline: bool = False) -> str:
     plain = plain.replace('"', "_").replace("\\", "_")
     how = "inline" if inline else "attachment"
     return f"{how}; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+
+
+def check_media_type(media_type: str) -> str:
+    """It goes out as a header, so it must be what RFC 9110 calls a media type."""
+    if len(media_type) > 200 or not MEDIA_TYPE.fullmatch(media_type):
+        raise MediaTypeError(media_type)
+    return media_type

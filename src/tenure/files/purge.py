@@ -125,7 +125,24 @@ class Purge:
                 if one.key not in known:
                     self._files.blobs.delete(one.key)
                     removed += 1
+        return removed + self._unfinished(before)
+
+    def _unfinished(self, before: datetime) -> int:
+        """Uploads that nobody continues: a crash cut them short, and no row knows them."""
+        removed = 0
+        for page in _pages(self._files.blobs.unfinished(), before):
+            tokens = {one.key: upload_of(one.key) for one in page}
+            known = self._sql.run("known_uploads", upload_ids=sorted(set(tokens.values())))
+            for key, token in tokens.items():
+                if (token,) not in known:
+                    self._files.blobs.delete(key)
+                    removed += 1
         return removed
+
+
+def upload_of(key: str) -> str:
+    """The upload that unfinished bytes belong to: `incoming/TOKEN.part`, `uploads/TOKEN/OFFSET`."""
+    return key.split("/")[1].removesuffix(".part")
 
 
 def _pages(found: Iterator[StoredBlob], before: datetime) -> Iterator[list[StoredBlob]]:

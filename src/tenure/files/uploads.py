@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tenure.core.scope import EVERYTHING, Scope
 from tenure.core.timing.clock import from_micros
 from tenure.files.errors import FileTooLarge
-from tenure.files.names import check_file_name
+from tenure.files.names import check_file_name, check_media_type
 from tenure.files.storage.blobs import PartialUpload
 from tenure.files.stored_file import StoredFile
 from tenure.files.tus import Checksum, OffsetConflict, UploadLocked, UploadMissing
@@ -66,7 +66,7 @@ class Uploads:
         self, *, name: str, media_type: str, length: int, tenant: str = "", owner: str | None = None
     ) -> Upload:
         """A place for so many bytes; an upload of none is complete at once."""
-        check_file_name(name)
+        name, media_type = check_file_name(name), check_media_type(media_type)
         if length > self._files.settings.max_bytes:
             raise FileTooLarge(self._files.settings.max_bytes)
         upload_id = secrets.token_hex(16)

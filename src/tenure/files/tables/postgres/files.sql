@@ -16,6 +16,14 @@ VALUES (:sha256::text, :blob_key::text, :size::bigint, {now})
 ON CONFLICT (sha256) DO UPDATE SET touched_at = excluded.touched_at
 RETURNING blob_key
 
+-- name: find_blob
+-- The key of a content that is known.
+SELECT blob_key FROM tenure_blobs WHERE sha256 = :sha256::text
+
+-- name: replace_blob
+-- The bytes under the old key are lost: these take their place.
+UPDATE tenure_blobs SET blob_key = :blob_key::text WHERE sha256 = :sha256::text
+
 -- name: add_file
 -- A name for a content. The blob is locked by touch_blob in the same transaction.
 INSERT INTO tenure_files (id, sha256, name, media_type, size, tenant, owner, created_at, expires_at)
@@ -25,18 +33,18 @@ VALUES (:id::text, :sha256::text, :name::text, :media_type::text, :size::bigint,
 -- name: get_file
 -- With the key of its bytes.
 SELECT f.id, f.sha256, f.name, f.media_type, f.size, f.tenant, f.owner, f.created_at, f.expires_at, b.blob_key
-FROM tenure_files f JOIN tenure_blobs b ON b.sha256 = f.sha256 WHERE f.id = :id::text
+FROM tenure_files f JOIN tenure_blobs b ON b.sha256 = f.sha256 WHERE f.id = :id::text AND f.doomed_at IS NULL
 
 -- name: list_files
 -- Newest first, from behind a cursor.
 SELECT {file} FROM tenure_files WHERE (created_at, id) < (:created_at::bigint, :after::text)
-    AND (:owner::text IS NULL OR owner = :owner::text)
+    AND doomed_at IS NULL AND (:owner::text IS NULL OR owner = :owner::text)
 ORDER BY created_at DESC, id DESC LIMIT :limit::bigint
 
 -- name: list_files_of_tenant
 -- The same of one tenant.
 SELECT {file} FROM tenure_files WHERE tenant = :tenant::text AND (created_at, id) < (:created_at::bigint, :after::text)
-    AND (:owner::text IS NULL OR owner = :owner::text)
+    AND doomed_at IS NULL AND (:owner::text IS NULL OR owner = :owner::text)
 ORDER BY created_at DESC, id DESC LIMIT :limit::bigint
 
 -- name: lock_file
@@ -65,10 +73,6 @@ DELETE FROM tenure_file_refs WHERE holder_kind = :holder_kind::text AND holder_i
 -- name: refs_of
 -- Who refers to a file.
 SELECT holder_kind, holder_id FROM tenure_file_refs WHERE file_id = :file_id::text ORDER BY holder_kind, holder_id
-
--- name: expire_file
--- Asked for by somebody: the next pruning marks it.
-UPDATE tenure_files SET expires_at = {now} WHERE id = :id::text
 
 -- name: expired_files
 -- Files whose time is over, and whether somebody refers to them.
