@@ -97,6 +97,8 @@ class Tenure:
         """Add features, a `Jobs`, or anything else that has handlers. Installed features need no
         include: they come with a worker, an API or a command. `features=("outbox",)` limits them.
         """
+        # All of them, or none.
+        self.handlers.check_free(part for part in parts if not self.features.has(part))
         for part in parts:
             self.features.include(part)
 

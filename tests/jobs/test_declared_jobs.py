@@ -238,3 +238,16 @@ def test_the_first_example_of_the_guide_runs(tmp_path: Path) -> None:
     )
 
     assert done.stdout == "{'file': '42.pdf'}\n", done.stderr
+
+
+def test_several_parts_are_included_together_or_not_at_all(app: Tenure) -> None:
+    good, bad = Jobs(), Jobs()
+    good.job("good")(lambda job: None)
+    bad.job("taken")(lambda job: None)
+    app.job("taken")(lambda job: None)
+
+    with pytest.raises(OptionError, match="'taken' has a handler already"):
+        app.include(good, bad)
+    app.include(good)  # nothing of the first try was left
+    with pytest.raises(OptionError, match="include takes features and Jobs, not 'x'"):
+        app.include("x")  # type: ignore[arg-type]

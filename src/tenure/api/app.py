@@ -20,6 +20,7 @@ from tenure.api.routes import KNOWN, PUBLIC
 from tenure.api.settings import ApiSettings
 from tenure.app import Tenure
 from tenure.dashboard.screens import add_screens
+from tenure.watch.metric_families import with_features
 from tenure.watch.requests import Correlated
 from tenure.worker import Worker
 
@@ -43,6 +44,7 @@ def create_api(
         redoc_url=None,
     )
     engine.features.load()
+    with_features(engine.features)  # a metric's name that is taken is an error now, not at scrapes
     api.state.service = Service.over(engine, settings, worker)
     add_problems(api, engine.features)
     _add_guards(api, engine, settings)

@@ -172,3 +172,15 @@ def check_feature(feature: Feature) -> None:
             f"{type(feature).__qualname__}.name is {feature.name!r}; a feature's name has up to 40 "
             "lower-case letters, digits and _, and begins with a letter"
         )
+    for metric in feature.metrics:
+        if not (hasattr(metric, "sample") and hasattr(metric, "family")):
+            raise FeatureError(
+                f"the feature {feature.name!r} has the metric {metric!r}; use Counter, Gauge or "
+                "Durations of tenure.feature"
+            )
+    for queue, slots in feature.slots.items():
+        if not isinstance(slots, QueueSlots):
+            raise FeatureError(
+                f"the feature {feature.name!r} gives the queue {queue!r} the slots {slots!r}; use "
+                "QueueSlots"
+            )

@@ -40,6 +40,10 @@ class Features:
             self.load()
         return self._by_name.get(name)
 
+    def has(self, part: Any) -> bool:
+        """Whether this very feature is included already."""
+        return any(part is known for known in self._by_name.values())
+
     def include(self, feature: Any) -> None:
         """Add it. The same object again changes nothing; another one of its name is an error."""
         if not isinstance(feature, Feature):

@@ -33,6 +33,14 @@ class Registry:
         if isinstance(handlers, Jobs):
             handlers.joined(app)  # also where it is empty still: handlers may be declared later
 
+    def check_free(self, parts: Iterable[Any]) -> None:
+        """Before anything is taken: each part has handlers, and each kind only one."""
+        kinds = [one.kind for part in parts for one in _handlers_of(part)]
+        for at, kind in enumerate(kinds):
+            if kind in kinds[:at]:
+                raise OptionError(f"{kind!r} has a handler already")
+            self._check_free(kind)
+
     def include_slots(self, slots: Mapping[str, QueueSlots]) -> None:
         """Take the slots of a feature's queues."""
         self.slots.update(slots)
@@ -82,3 +90,11 @@ class Registry:
     def _check_free(self, kind: str) -> None:
         if kind in self._handlers:
             raise OptionError(f"{kind!r} has a handler already")
+
+
+def _handlers_of(part: Any) -> Iterable[Handler[Any] | DeclaredHandler[Any]]:
+    handlers = part if isinstance(part, Jobs) else getattr(part, "handlers", None)
+    if handlers is None:
+        raise OptionError(f"include takes features and Jobs, not {part!r}")
+    found: Iterable[Handler[Any] | DeclaredHandler[Any]] = handlers
+    return found
