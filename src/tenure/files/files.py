@@ -17,7 +17,7 @@ from typing import Any
 from tenure.core.errors import OptionError, TenureError
 from tenure.core.page import Page
 from tenure.core.scope import EVERYTHING, Scope
-from tenure.feature import Feature, Problem
+from tenure.feature import Feature, Problem, read_settings
 from tenure.files.download_links import DownloadLinks
 from tenure.files.errors import (
     BlobMissing,
@@ -83,7 +83,7 @@ class Files(Feature):
 
     def __init__(self, app: Any, settings: FilesSettings | None = None) -> None:
         super().__init__(app)
-        self.settings = settings or FilesSettings()
+        self.settings = settings or read_settings(FilesSettings)
         keeper, references = Keeper(self), References(self.sql)
         self.put, self.announce, self.keep_upload = (
             keeper.put,
