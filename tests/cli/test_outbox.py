@@ -104,7 +104,7 @@ def test_an_empty_outbox_says_so(shop: Shop) -> None:
     shop.call("migrate")
 
     assert shop.call("outbox", "list").stdout == "no events match\n"
-    assert shop.call("outbox", "subscribers").stdout.startswith("nobody subscribes")
+    assert shop.call("outbox", "subscribers").stdout.startswith("no subscribers")
 
 
 @pytest.mark.parametrize(
