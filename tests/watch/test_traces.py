@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from multiprocessing import forkserver
 from typing import Any
 
 import pytest
@@ -127,6 +128,8 @@ def test_jobs_that_a_process_enqueues_belong_to_its_run(
     exporter: InMemorySpanExporter, provider: TracerProvider, tmp_path: Any, monkeypatch: Any
 ) -> None:
     monkeypatch.setenv("TENURE_DATABASE_URL", f"sqlite:///{tmp_path / 'jobs.db'}")
+    # One that another test has started gives its children that test's environment.
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]
     app = in_process.make()
     install_traces(app, provider)
     app.enqueue("in.process", trace=REMOTE)
