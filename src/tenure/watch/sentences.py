@@ -73,7 +73,7 @@ def job_settled(one: SettledRun) -> Iterator[Sentence]:
         case State.QUEUED if settlement.entry == "released":
             text = f"{name} given back; another worker will run it"
             yield Sentence("info", text, job=job, facts=told)
-        case State.QUEUED if settlement.entry != "snoozed":
+        case State.QUEUED if settlement.entry not in ("snoozed", "throttled"):
             seconds = settlement.delay_seconds
             text = f"{name} failed attempt {job.attempt}, to be retried in {seconds:.1f} s{cause}"
             told["retry_in_seconds"] = f"{seconds:.1f}"

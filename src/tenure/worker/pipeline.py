@@ -22,6 +22,7 @@ from tenure.worker.running.slot_runner import SlotRunner
 from tenure.worker.running.slots import Slots
 from tenure.worker.running.starters import Starters
 from tenure.worker.running.threads import Threads
+from tenure.worker.settling.class_counts import ClassCounts
 from tenure.worker.settling.finish import Finisher
 from tenure.worker.settling.foreign_commits import ForeignCommits
 from tenure.worker.settling.settled_runs import SettledRuns
@@ -63,8 +64,9 @@ class Pipeline:
         settled = SettledRuns(self.held, signals, tell_ended, self.wake_timer.due_in)
         self._settler = Settler(store, signals, in_thread, settled, self.changes)
         foreign = ForeignCommits(store.jobs, signals, in_thread)
+        counts = ClassCounts(store.jobs, signals, in_thread)
         self._finisher = finisher = Finisher(
-            signals, self._settler, self.held, self.changes, foreign, tell_ended
+            signals, self._settler, self.held, self.changes, foreign, counts, tell_ended
         )
         self._starters = Starters(app, slots.total, isolation)
         begun = BegunReports(store.jobs, signals, in_thread)

@@ -16,6 +16,7 @@ from typing import Any
 from tenure.core.failure import Failure
 from tenure.core.lease import ClaimedJob
 from tenure.core.outcome import Outcome
+from tenure.core.rules.by_class import name_of
 from tenure.core.settlement import Settlement
 from tenure.jobs.codec import encode
 from tenure.jobs.declared_jobs import DeclaredHandler
@@ -75,9 +76,11 @@ def run_handler(pipe: Connection, handler: Handler[Any], claimed: ClaimedJob) ->
         message: tuple[Any, ...] = ("returned", json.loads(text))
     except Outcome as outcome:
         outcome.__traceback__ = None  # a traceback cannot be sent
+        outcome.bound_name = name_of(handler.options.retry, outcome)
         message = ("outcome", outcome)
     except BaseException as error:
-        message = ("raised", Failure.of(error), handler.options.retry.permanent(error))
+        policy = handler.options.retry
+        message = ("raised", Failure.of(error), policy.permanent(error), name_of(policy, error))
     job.send_news()
     job.send(*message)
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextvars import copy_context
 
-from tenure.core.outcome import Ending, Released, Returned
+from tenure.core.outcome import Done, Ending, Released, Returned
 from tenure.core.signals import Signals
 from tenure.worker.running.begun_reports import BegunReports
 from tenure.worker.running.ending import LOST
@@ -45,6 +45,7 @@ class SlotRunner:
         self._starter_of = starters.starter_of
         self._finisher = finisher
         self._finish = finisher.finish
+        self._counts = finisher.counts
         self._loop = asyncio.get_running_loop()
         self._clean = copy_context()
         self._working = slots.working
@@ -154,20 +155,25 @@ class SlotRunner:
     def _end(self, run: Run, ending: Ending | None) -> None:
         if run.ended:  # a thread that was abandoned has ended after all
             return
-        if run.job.joined:
-            task = self._loop.create_task(self._end_joined(run, ending))
+        if run.job.joined or (ending.__class__ is not Done and self._counts.needed(run, ending)):
+            task = self._loop.create_task(self._end_later(run, ending))
             self._confirming.add(task)  # the loop itself holds its tasks only weakly
             task.add_done_callback(self._confirming.discard)
             return
         self._leave(run)
         self._finish(run, ending)
 
-    async def _end_joined(self, run: Run, ending: Ending | None) -> None:
-        """The slot is kept until we know how the user's transaction ended."""
-        ending = await self._finisher.confirm(run, ending)
+    async def _end_later(self, run: Run, ending: Ending | None) -> None:
+        """The slot is kept until we know how the user's transaction ended, and how often the job
+        failed before.
+        """
+        if run.job.joined:
+            ending = await self._finisher.confirm(run, ending)
+        counts = await self._counts.of(run, ending)
         if not run.ended:
             self._leave(run)
-            self._finish(run, ending)
+            self._finish(run, ending, counts)
+            self.go_on(self._slots.lines[run.claimed.queue])
 
     def _ended_elsewhere(self, run: Run, ending: Ending | None) -> None:
         self._end(run, ending)
