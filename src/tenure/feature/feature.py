@@ -33,7 +33,11 @@ class FeatureError(InputError):
 
 
 class Runner(Protocol):
-    """A named step of a tick: does what it can within the budget, says how much it did."""
+    """A named step of a tick: does what it can within the budget, says how much it did.
+
+    It may have `due_in()`, seconds until it wants to run again, and `parts`, a mapping of runners
+    that do one part of its work each and run only where WORKER_TICK_RUNNERS names them.
+    """
 
     name: str
 

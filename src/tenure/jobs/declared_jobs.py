@@ -106,6 +106,8 @@ class DeclaredHandler(Enqueues[P]):
         super().__init__(kind, function, Arguments(kind, function))
         self._jobs = jobs
         self._options = options
+        self.notes: dict[str, list[Any]] = {}
+        """What features have declared about it, by feature; each app's handler has the same."""
 
     def target(self) -> App:
         """The app that jobs are added to."""
@@ -123,6 +125,7 @@ class DeclaredHandler(Enqueues[P]):
         options = options_in(app.settings, self.function, self._options)
         handler = Handler(app, self.kind, self.function, options, self.arguments)
         handler.included_by = _including_module()
+        handler.notes = self.notes
         self._jobs.joined(app)
         return handler
 
