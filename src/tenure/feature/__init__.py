@@ -8,6 +8,7 @@ from tenure.feature.feature import Feature, FeatureError, Includable, Problem, R
 from tenure.feature.finding import Finding, Level
 from tenure.feature.installed import GROUP, Features
 from tenure.feature.metrics import Counter, Durations, Family, Gauge, Metric, Sort
+from tenure.feature.published import PublishedEvent, PublishHook
 from tenure.feature.sentence import Facts, Sentence, Telling
 from tenure.feature.settings import read_settings
 from tenure.feature.sql import FeatureSql
@@ -28,6 +29,8 @@ __all__ = [
     "Level",
     "Metric",
     "Problem",
+    "PublishHook",
+    "PublishedEvent",
     "Runner",
     "Screen",
     "Sentence",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 from tenure.core.errors import InputError, TenureError
 from tenure.feature.finding import Finding
 from tenure.feature.metrics import Metric
+from tenure.feature.published import PublishHook
 from tenure.feature.sentence import Telling
 from tenure.feature.sql import FeatureSql
 from tenure.jobs.declared_jobs import DeclaredHandler
@@ -112,6 +113,10 @@ class Feature:
 
     screens: Sequence[Screen] = ()
     """Its parts of the page."""
+
+    publish_hooks: Mapping[str, PublishHook] = {}
+    """What it adds to events of the outbox as they are published, by type or pattern (`invoice.*`).
+    """
 
     metrics: Sequence[Metric] = ()
     """What it counts: objects of `Counter`, `Gauge` and `Durations`."""
