@@ -12,6 +12,7 @@ from tenure import Feature, NewJob, OptionError, RunningJob, Settings, Tenure
 from tenure.core.filter import JobFilter
 from tenure.feature import PublishedEvent
 from tenure.features.outbox import Outbox
+from tenure.features.outbox.publish_hooks import END, type_of
 from tests.features.outbox.conftest import Program
 from tests.features.sample.feature import Guestbook
 
@@ -67,6 +68,15 @@ def test_an_error_of_a_hook_refuses_the_publish(hooked: Program) -> None:
         hooked.outbox.publish_many(tx, events)
 
     assert list(hooked.app.insight.stream(JobFilter())) == []
+
+
+@pytest.mark.parametrize("type", ["a", 'quoted "type": "b"', "é🙂", "back\\slash\\", "{}"])
+def test_the_type_is_found_without_decoding_the_data(app: Tenure, type: str) -> None:
+    new = Outbox(app).event(type, event_id='an "id"', data={"type": "other"})
+
+    assert new.payload.endswith(END)
+    assert type_of(new) == type
+    assert type_of(new._replace(payload=f"{new.payload} ")) == type
 
 
 def test_a_coroutine_publishes_with_hooks(hooked: Program) -> None:

@@ -105,7 +105,7 @@ class Outbox(OutboxFeature):
         chosen = retry or self.settings.retry
         check_pattern(type)
         check_known(type, self._types)
-        name = subscriber if is_pattern(type) else subscriber or DEFAULT
+        name = DEFAULT if subscriber is None and not is_pattern(type) else subscriber
         return subscribe(self._app, self._subscriptions, (type, name), queue, chosen, options)
 
     def on_publish(self, pattern: str, hook: PublishHook) -> None:
