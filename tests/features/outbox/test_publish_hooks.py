@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tenure import Feature, NewJob, OptionError, RunningJob, Settings, Tenure
+from tenure import Feature, NewJob, OptionError, RunningJob, Tenure
 from tenure.core.filter import JobFilter
 from tenure.feature import PublishedEvent
 from tenure.features.outbox import Outbox
 from tenure.features.outbox.publish_hooks import END, type_of
 from tests.features.outbox.conftest import Program
-from tests.features.sample.feature import Guestbook
 
 
 def jobs(program: Program, kind: str = "deliver") -> list[Any]:
@@ -138,45 +136,6 @@ def test_a_feature_watches_events_without_knowing_the_outbox(program: Program) -
     program.outbox.publish(None, "b.c")
 
     assert webhooks.seen == ["a", "b.c"]
-
-
-class Watching(Guestbook):
-    """A feature that writes a row of its own for each event."""
-
-    def __init__(self, app: Tenure) -> None:
-        super().__init__(app)
-        self.publish_hooks = {"*": self.note}
-
-    def note(self, event: PublishedEvent) -> Iterator[Any]:
-        yield self.sql.statement("add_entry", name=event.id, words="was published")
-
-
-def test_rows_of_a_feature_share_the_fate_of_the_event(fresh_database_url: str) -> None:
-    app = Tenure(fresh_database_url, settings=Settings(auto_migrate=True))
-    program, watching = Program(app, Outbox(app)), Watching(app)
-    app.include(watching)
-
-    program.outbox.publish(None, "a", event_id="alone")
-    with pytest.raises(ZeroDivisionError), program.app.transaction() as tx:
-        program.outbox.publish(tx, "a", event_id="dropped")
-        raise ZeroDivisionError
-    asyncio.run(program.outbox.publish_async(None, "a", event_id="async"))
-    if "postgres" in program.app.url:
-        asyncio.run(in_a_connection(program))
-
-    found = {one.name for one in watching.entries()}
-    kept = {"kept"} if "postgres" in program.app.url else set()
-    assert found == {"alone", "async"} | kept
-    app.close()
-
-
-async def in_a_connection(program: Program) -> None:
-    connection = await connect(program)
-    await program.outbox.publish_async(connection, "a", event_id="kept")
-    await connection.commit()
-    await program.outbox.publish_async(connection, "a", event_id="gone")
-    await connection.rollback()
-    await connection.close()
 
 
 @pytest.mark.parametrize(
