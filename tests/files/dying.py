@@ -37,7 +37,7 @@ class Life:
     def step(self, number: int) -> None:
         """One of: keep bytes, upload in parts, refer, release, purge."""
         steps: list[Callable[[int], None]] = [
-            self._put, self._put, self._upload, self._refer, self._refer, self._release, self._prune,
+            self._put, self._upload, self._refer, self._release, self._prune,
         ]  # fmt: skip
         with suppress(FileMissing, FileTooLate, UploadMissing, UploadLocked, OffsetConflict):
             self._chance.choice(steps)(number)

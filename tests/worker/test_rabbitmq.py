@@ -189,7 +189,7 @@ def test_the_flags_of_the_broker_are_checked() -> None:
     for flags in ({"rabbitmq_enabled": True}, {"health_require_rabbitmq": True}):
         with pytest.raises(ValueError, match="need TENURE_RABBITMQ_URL"):
             Settings(**flags)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="BPC_QUEUE_ENABLED. is false"):
+    with pytest.raises(ValueError, match=r"BPC_QUEUE_ENABLED\) is false"):
         Settings(rabbitmq_enabled=False, health_require_rabbitmq=True)
     url = SecretStr("amqp://localhost/")
     assert Settings(rabbitmq_url=url, rabbitmq_enabled=False).broker is None

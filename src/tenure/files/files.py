@@ -163,6 +163,12 @@ class Files(Feature):
 
         return {"files": files}
 
+    def move_beside(self, source_url: str, target_url: str, *, dry_run: bool) -> str:
+        """The bytes, where each database has a folder of its own."""
+        from tenure.files.copy_bytes import copy_bytes
+
+        return copy_bytes(self.settings.url, source_url, target_url, dry_run=dry_run)
+
     def prune(self, limit: int) -> int:
         """Delete what nobody needs; called by every worker's pruning."""
         purge = Purge(self)
