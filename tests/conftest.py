@@ -25,6 +25,7 @@ from tests.support.databases import (  # noqa: E402
     SqliteFiles,
     databases_on,
 )
+from tests.support.longest_first import longest_first  # noqa: E402
 from tests.support.servers import (  # noqa: E402
     PrivateServer,
     Server,
@@ -44,6 +45,12 @@ IN_CI = os.environ.get("CI") == "true"
 
 settings.register_profile("tenure", deadline=None)
 settings.load_profile("tenure")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first. `make test` keeps this order."""
+    items[:] = longest_first(items)
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
@@ -25,6 +27,8 @@ from tenure.files.purge import Purge
 from tenure.files.storage.folder import FolderBlobs
 from tenure.files.stored_file import StoredFile
 from tenure.testing.clock import ManualClock
+
+WRITERS = 1_000 if os.environ.get("TENURE_CHAOS") else 100
 
 
 def put(files: Files, data: bytes = b"hello", name: str = "a.txt", **more: object) -> StoredFile:
@@ -71,11 +75,11 @@ def test_another_tenants_file_is_not_found(files: Files) -> None:
 
 
 def test_equal_content_is_kept_once_however_many_write_it(files: Files) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda n: put(files, b"the same", f"{n}.txt"), range(100)))
+    with ThreadPoolExecutor(16) as pool:
+        found = list(pool.map(lambda n: put(files, b"the same", f"{n}.txt"), range(WRITERS)))
 
     prune(files)
-    assert len({file.id for file in found}) == 100
+    assert len({file.id for file in found}) == WRITERS
     assert blobs(files) == 1
     assert {content(files, file) for file in found} == {b"the same"}
 
@@ -291,6 +295,34 @@ def test_what_a_crash_left_of_an_upload_is_swept(files: Files, clock: ManualCloc
 
     assert Purge(files).stray_bytes() == 1
     assert files.uploads.get(going_on.id).received == 2
+
+
+def test_what_a_crash_left_of_an_upload_is_pruned(files: Files, clock: ManualClock) -> None:
+    files.settings.keep_seconds = 20 * 365 * 86_400.0
+    going_on = files.uploads.begin(name="a", media_type="text/plain", length=5)
+    files.uploads.append(going_on.id, 0, [b"01"])
+    incoming = FolderBlobs(Path(str(files.settings.url))).begin()
+    incoming.write(b"half")
+    incoming._file.close()  # as the end of the process does
+    clock.advance(seconds=10 * 365 * 86_400)
+    files.prune(100)
+
+    assert len(list(files.blobs.unfinished())) == 1
+    assert files.uploads.get(going_on.id).received == 2
+
+
+def test_a_put_whose_bytes_were_pruned_meanwhile_is_told_so(
+    files: Files, clock: ManualClock
+) -> None:
+    def slowly() -> Iterator[bytes]:
+        yield b"half"
+        clock.advance(seconds=10 * 365 * 86_400)
+        files.prune(100)
+        yield b"rest"
+
+    with pytest.raises(FileTooLate, match="put the file again"):
+        files.put(slowly(), name="a.txt")
+    assert files.page().rows == []
 
 
 @pytest.mark.parametrize("keep", [-1.0, float("inf"), float("nan"), 1e18])

@@ -161,6 +161,12 @@ class Feature:
         """Remove at most `limit` old rows of its own; how many. Called until it says less."""
         return 0
 
+    def move_beside(self, source_url: str, target_url: str, *, dry_run: bool) -> str:
+        """Copy what its rows refer to outside of the database; `tenure move` copies the rows after
+        it. Called again after a stop. Returns what was done, or would be, as a sentence.
+        """
+        return ""
+
     def lifespan(self, worker: Any) -> AbstractAsyncContextManager[Any]:
         """Entered when a worker starts, left when it has stopped."""
         return nullcontext()

@@ -89,8 +89,10 @@ class Jobs:
         found = [app for app in self._apps if not app.closed]
         if len(found) == 1:
             return found[0]
+        if not found:
+            raise UsageError(f"{kind!r} belongs to no open app: all that include it are closed")
         raise UsageError(
-            f"{kind!r} is included in {len(self._apps)} apps: name the one that gets the job, "
+            f"{kind!r} is included in {len(found)} apps: name the one that gets the job, "
             "as in handler.on(app).enqueue(...)"
         )
 

@@ -17,7 +17,7 @@ from tenure.core.job import DEAD_LETTERS, State
 from tenure.feature import Feature, FeatureError, Finding, Level, read_settings
 from tenure.stores.contract import Capability
 from tenure.stores.sql.closed_database import explain, read_mark
-from tenure.stores.sql.migrations import Migrations
+from tenure.stores.sql.migrations import MigrationOutOfOrder, Migrations
 
 STUCK_GRACE_SECONDS = 15.0
 HELD_AT_ONCE = 5_000
@@ -102,6 +102,11 @@ def unfit(migrations: Migrations, connection: Any) -> Finding | None:
         fact = f"serves code of schema version {serves} and newer; this code is at "
         todo = f"upgrade {migrations.feature or 'tenure'} in this program"
         return Finding(Level.PROBLEM, "schema", f"{whose}{fact}{migrations.latest}", todo)
+    try:
+        migrations.check_order(connection)
+    except MigrationOutOfOrder as error:
+        todo = f"rename the file, or install a {migrations.feature or 'tenure'} that has done so"
+        return Finding(Level.PROBLEM, "schema", str(error), todo)
     if have < migrations.latest:
         pending = ", ".join(f"{one.version:04d}_{one.name}" for one in migrations.pending())
         fact = f"version {have}, and this code needs {migrations.latest}; pending: {pending}"

@@ -45,6 +45,7 @@ class Report:
     move_seconds: float = 0.0
     verify_seconds: float = 0.0
     last_ids: dict[str, int] = field(default_factory=dict)
+    beside: list[str] = field(default_factory=list)
 
     @property
     def rows(self) -> int:
@@ -72,5 +73,6 @@ class Report:
             "verified": self.verified,
             "sourceClosed": self.source_closed,
             "lastIds": self.last_ids,
+            "beside": self.beside,
             "tables": [table.to_dict() for table in self.tables],
         }

@@ -9,10 +9,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
+
+from tenure.core.errors import StoreError
 
 HEADER = re.compile(r"^-- (name|fragment): (\w+)$", re.MULTILINE)
 INCLUDE = re.compile(r"\{(\w+)\}")
@@ -28,6 +30,25 @@ class Query:
     steps: tuple[str, ...]
     each: bool = False
     counted: bool = False
+
+
+class UnknownQuery(StoreError):
+    """No `.sql` file defines a query of this name."""
+
+    code = "unknown_query"
+    retryable = False
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        feature, dot, query = name.rpartition(".")
+        prefix = f"{feature}{dot}"
+        # Names with a dot are those of features, which must not be offered for the engine's.
+        names = sorted(
+            one.removeprefix(prefix)
+            for one in known
+            if one.startswith(prefix) and ("." in one) == bool(feature)
+        )
+        whose = f"the feature {feature!r} has" if feature else "there is"
+        super().__init__(f"{whose} no query {query!r}; known: {', '.join(names) or 'none'}")
 
 
 class Queries:
@@ -67,7 +88,9 @@ class Queries:
         """A query ready to run, its conditions in place."""
         found = self._cache.get((name, where))
         if found is None:
-            raw = self._queries[name]
+            raw = self._queries.get(name)
+            if raw is None:
+                raise UnknownQuery(name, self._queries)
             conditions = " ".join(self._fragments[f"where_{part}"] for part in where)
             steps = tuple(self._fill(step, conditions) for step in raw.steps)
             found = self._cache[name, where] = replace(raw, steps=steps)
