@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -128,3 +129,12 @@ def test_a_schedule_that_is_not_there(shop: Shop, verb: str) -> None:
 
 def test_the_doctor_names_schedules_that_nobody_fires(nightly: Shop) -> None:
     assert "1 active, none late" in nightly.call("doctor").stdout
+
+
+def test_a_tick_may_be_limited_to_one_schedule(nightly: Shop) -> None:
+    alone = nightly.run("tick", "--app", "scheduled:app", "--runners", "nightly", "--json")
+    wrong = nightly.run("tick", "--app", "scheduled:app", "--runners", "nightly,weekly")
+
+    assert [one["name"] for one in json.loads(alone.stdout)["runners"]] == ["nightly"]
+    assert wrong.returncode == 2
+    assert "names 'weekly'; registered are: schedules, jobs, pruning, nightly" in wrong.stderr

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tenure import ArgumentsError, Jobs, OptionError, RunningJob, Tenure
-from tenure.core.errors import PayloadError, ScheduleNotFound, UsageError
+from tenure.core.errors import PayloadError, ScheduleNotFound
 from tenure.core.filter import JobFilter
 from tenure.features.schedules import CatchUp, Schedules, scheduled
 from tenure.testing.clock import ManualClock
@@ -336,7 +336,7 @@ def test_an_app_may_schedule_a_handler_that_it_includes(make: Make) -> None:
     @jobs.job("mail.poll")
     async def poll(job: RunningJob) -> None: ...
 
-    with pytest.raises(UsageError, match=r"'mail\.poll' is not included in this app"):
+    with pytest.raises(OptionError, match=r"'mail\.poll' is not included in this app"):
         Schedules.of(app).every(minutes=5)(poll)
     app.include(jobs)
     assert Schedules.of(app).every(minutes=5)(poll) is poll

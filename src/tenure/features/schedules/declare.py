@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar, Unpack
 
-from tenure.core.errors import OptionError
+from tenure.core.errors import OptionError, UsageError
 from tenure.features.schedules.cron import SOME_DAY
 from tenure.features.schedules.rows import Rows
 from tenure.features.schedules.schedule import Declarer, Schedule
@@ -77,10 +77,22 @@ def declares(
             raise OptionError(
                 "a schedule stands above a handler: write @schedules.… over @app.job(KIND)"
             )
-        made.add(handler.on(app) if isinstance(handler, DeclaredHandler) else handler, declared)
+        made.add(_of_app(app, handler), declared)
         return handler
 
     return declare
+
+
+def _of_app(app: App, handler: Handler[Any] | DeclaredHandler[Any]) -> Handler[Any]:
+    if isinstance(handler, Handler):
+        return handler
+    try:
+        return handler.on(app)
+    except UsageError:
+        raise OptionError(
+            f"{handler.kind!r} is not included in this app: call app.include(jobs) first, write "
+            "@scheduled(...) over @jobs.job(KIND), or use @app.job(KIND)"
+        ) from None
 
 
 def scheduled(
