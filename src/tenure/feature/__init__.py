@@ -4,6 +4,7 @@
 `service` and typer, so import them inside `routers()` and `commands()`, or in modules of their own.
 """
 
+from tenure.core.endings import EndedJob
 from tenure.feature.feature import Feature, FeatureError, Includable, Problem, Runner, Screen
 from tenure.feature.finding import Finding, Level
 from tenure.feature.installed import GROUP, Features
@@ -11,11 +12,14 @@ from tenure.feature.metrics import Counter, Durations, Family, Gauge, Metric, So
 from tenure.feature.sentence import Facts, Sentence, Telling
 from tenure.feature.settings import read_settings
 from tenure.feature.sql import FeatureSql
+from tenure.stores.sql.statement import Batch, Plan
 
 __all__ = [
     "GROUP",
+    "Batch",
     "Counter",
     "Durations",
+    "EndedJob",
     "Facts",
     "Family",
     "Feature",
@@ -27,6 +31,7 @@ __all__ = [
     "Includable",
     "Level",
     "Metric",
+    "Plan",
     "Problem",
     "Runner",
     "Screen",

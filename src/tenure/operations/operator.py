@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
+from tenure.core.endings import FeatureNeeded
 from tenure.core.errors import FilterRequired, JobNotFound, MoveRefused
 from tenure.core.filter import JobFilter, summary
 from tenure.core.job import DEAD_LETTERS, Job
@@ -87,11 +88,15 @@ class Operator:
         actor: str = "operator",
         watch: Callable[[int], None] | None = None,
     ) -> int:
-        """Remove finished jobs older than `before`; failed and dead ones only where named."""
-        total, after = 0, None
+        """Remove finished jobs older than `before`; failed and dead ones only where named.
+
+        Raises FeatureNeeded at the end if some stay that a feature follows which is missing here.
+        """
+        total, after, left = 0, None, frozenset[str]()
         while True:
             part = self._store.jobs.purge(where, before, after=after)
             total += part.removed
+            left |= part.left
             if watch is not None:
                 watch(total)
             after = part.next
@@ -99,6 +104,8 @@ class Operator:
                 break
         self._signals.emit("jobs.purged", jobs=total)
         self.audit.note(actor, "jobs.purge", summary(where), jobs=total, before=before.isoformat())
+        if left:
+            raise FeatureNeeded(min(left))
         return total
 
     def pause(self, queue: str, actor: str = "operator") -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING
 
+from tenure.core.capability import Capability
 from tenure.operations.insight import WORKERS
 from tenure.stores.contract.parts import Record
 from tenure.worker.pipeline import Pipeline
@@ -42,6 +43,8 @@ class Registration:
         handlers = [one for one in self._app.handlers if self._worker.assignment.has(one.kind)]
         published = self._app.published.publish(handlers)
         self._pipeline.terms.refresh(published)
+        if Capability.ENDINGS in self._app.store.capabilities:
+            self._app.store.endings.publish()
         self._app.store.queues.place({one.kind: one.placement for one in handlers})
 
     def end(self) -> None:

@@ -9,17 +9,18 @@ from tenure.stores.contract import Added
 from tenure.stores.sql import rows
 from tenure.stores.sql.statement import Batch, Plan, Statement
 from tenure.stores.sql.write import held_jobs
+from tenure.stores.sql.write.endings import Endings
 from tenure.stores.sql.write.unique_keys import add_keyed, replace_waiting
 
 
-def add(jobs: Sequence[NewJob]) -> Plan[list[Added]]:
+def add(jobs: Sequence[NewJob], endings: Endings) -> Plan[list[Added]]:
     """The answers, in the order of the jobs; ids grow in that order too."""
-    if rows.are_plain(jobs):
+    if rows.are_plain(jobs) and not endings.concern(jobs):
         return (yield from add_plain(jobs))
     # Locks come first: ids must grow in the order of commits under an ordering key.
     before = yield from held_jobs.prepare(jobs)
     call = yield from add_keyed(jobs)
-    yield from held_jobs.tie(call.created, before)
+    yield from held_jobs.tie(call.created, before, endings)
     yield from replace_waiting(call)
     return call.in_order
 

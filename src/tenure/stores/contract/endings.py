@@ -1,0 +1,41 @@
+"""What features do when jobs end, in the transaction that ends them (18)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from tenure.core.endings import EndedJob, Event
+
+EndingPlan = Callable[[Sequence[EndedJob]], Generator[Any, Any, None]]
+"""Is given the jobs of one transaction, and yields statements of the feature's own SQL."""
+
+
+class Hook(NamedTuple):
+    """A feature's plan for an event of these kinds."""
+
+    feature: str
+    event: Event
+    kinds: frozenset[str]
+    plan: EndingPlan
+
+
+class EndingStore(Protocol):
+    """Runs the plans of features where jobs end."""
+
+    @property
+    def kinds(self) -> Collection[str]:
+        """The kinds whose endings some feature of this process follows."""
+        ...
+
+    def add(self, hook: Hook) -> None:
+        """From now on run this plan. Adding the same hook again changes nothing."""
+        ...
+
+    def remove(self, feature: str) -> None:
+        """Forget its hooks."""
+        ...
+
+    def publish(self) -> None:
+        """Tell other processes which features follow which kinds, for their messages."""
+        ...
