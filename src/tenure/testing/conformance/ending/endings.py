@@ -249,7 +249,7 @@ def test_a_process_without_the_feature_leaves_its_jobs_alone(store: Store, tempo
         for refused in (waiting, first):
             with pytest.raises(FeatureNeeded, match=f"'{NOTES}'.*'{FOLLOWED}'"):
                 cancel(store, refused)
-        swept(store)
+        claim_all(store, kinds=("other",), thorough=True)
 
         assert [state_of(store, one) for one in (waiting, stale.job_id, behind)] == [
             State.QUEUED
@@ -258,6 +258,22 @@ def test_a_process_without_the_feature_leaves_its_jobs_alone(store: Store, tempo
         store.endings.add(probe.hook(Event.ENDED))
         swept(store)
         assert state_of(store, lost.id) is state_of(store, stale.job_id) is State.CANCELED
+
+
+@promise(18)
+def test_a_purge_without_the_feature_leaves_its_jobs_and_names_them(store: Store) -> None:
+    with followed(store, Event.PURGED) as probe:
+        job = running(store)
+        settle_done(store, job)
+        plain = finished_job(store)
+        store.endings.remove(NOTES)
+        later = store.now().replace(year=store.now().year + 1)
+
+        done = store.jobs.purge(JobFilter(), later)
+        assert (done.removed, done.left) == (1, {FOLLOWED})
+        assert store.jobs.get(plain) is None
+        assert probe.notes() == {}
+        assert state_of(store, job.id) is State.SUCCEEDED
 
 
 @promise(18)
