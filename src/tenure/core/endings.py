@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from tenure.core.errors import StoreError, TenureError
+from tenure.core.errors import TenureError
 from tenure.core.job import State
 
 EVERY_KIND = "*"
@@ -58,7 +58,7 @@ class FeatureNeeded(TenureError):
         self.features = tuple(features)
 
 
-class EndingFailed(StoreError):
+class EndingFailed(TenureError):
     """What a feature does at the end of a job failed, so the job has not ended."""
 
     code = "ending_failed"

@@ -194,9 +194,7 @@ def check_hook(hook: Hook) -> None:
         raise FeatureError(f"the feature {hook.feature!r} follows no kind; name at least one")
     for kind in hook.kinds:
         if not isinstance(kind, str) or not kind:
-            raise FeatureError(
-                f"the feature {hook.feature!r} follows the kind {kind!r}; use a name"
-            )
+            raise FeatureError(f"the feature {hook.feature!r} follows {kind!r}; name a kind")
     if EVERY_KIND in hook.kinds and hook.event is not Event.PURGED:
         raise FeatureError(
             f"the feature {hook.feature!r} follows every kind; only a purge can be followed for "

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING
 
@@ -44,8 +44,17 @@ class Registration:
         published = self._app.published.publish(handlers)
         self._pipeline.terms.refresh(published)
         if Capability.ENDINGS in self._app.store.capabilities:
-            self._app.store.endings.publish()
+            self._leave(self._app.store.endings.publish())
         self._app.store.queues.place({one.kind: one.placement for one in handlers})
+
+    def _leave(self, strange: Mapping[str, Sequence[str]]) -> None:
+        """Kinds that features follow which this app lacks: only a worker with them can end such a
+        job, so it is not begun here.
+        """
+        terms = self._pipeline.terms
+        for kind in strange.keys() & set(terms.kinds):
+            self._app.signals.emit("kind.left", kind=kind, features=strange[kind])
+        terms.left = frozenset(strange)
 
     def end(self) -> None:
         """Remove the entry."""
@@ -65,6 +74,7 @@ class Registration:
             "shard": shard and astuple(shard),
             "app": app.settings.app_name,
             "release": app.settings.app_version,
+            "features": [feature.name for feature in app.features],
             "queue_options": {name: asdict(one) for name, one in app.queues.declared.items()},
         }
 

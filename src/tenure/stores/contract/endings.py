@@ -1,8 +1,8 @@
-"""What features do when jobs end, in the transaction that ends them (18)."""
+"""What features do when jobs end, in the transaction that ends them (20)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from tenure.core.endings import EndedJob, Event
@@ -36,6 +36,8 @@ class EndingStore(Protocol):
         """Forget its hooks."""
         ...
 
-    def publish(self) -> None:
-        """Tell other processes which features follow which kinds, for their messages."""
+    def publish(self) -> Mapping[str, Sequence[str]]:
+        """Tell other processes which features follow which kinds. Answers the kinds that are
+        followed by features which this process does not have, with the names of those.
+        """
         ...

@@ -82,7 +82,8 @@ class SqlAdding(SqlPart):
         return await run_in_async(self._database, tx, partial(add, jobs, self._endings))
 
     def _are_plain(self, jobs: Sequence[NewJob]) -> bool:
-        return rows.are_plain(jobs) and not self._endings.concern(jobs)
+        endings = self._endings
+        return rows.are_plain(jobs) and not (endings.kinds and endings.concern(jobs))
 
     def _add_each(self, jobs: Sequence[NewJob]) -> list[Answer]:
         """Plain jobs of several callers in one statement. If it fails, each caller's job alone, so

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tenure.stores.contract.parts import Record
+from collections.abc import Mapping, Sequence
+
+from tenure.stores.contract.parts import Record, every
 from tenure.stores.sql.database import Database
 from tenure.stores.sql.parts.records import SqlRecords
 from tenure.stores.sql.write.endings import COLLECTION, Endings
@@ -15,12 +17,13 @@ class SqlEndings(Endings):
         super().__init__(database.dialect.trouble)
         self._records = SqlRecords(database)
 
-    def publish(self) -> None:
+    def publish(self) -> Mapping[str, Sequence[str]]:
         """One record per kind, with the names of its features."""
+        there = {one.name: set(one.data["features"]) for one in every(self._records, COLLECTION)}
         for kind in sorted(self.kinds):
-            there = self._records.find(COLLECTION, kind)
-            known = set() if there is None else set(there.data["features"])
-            mine = self.features_of(kind)
+            mine, known = self.features_of(kind), there.get(kind, set())
             if not mine <= known:
                 data = {"features": sorted(known | mine)}
                 self._records.upsert(Record(collection=COLLECTION, name=kind, data=data))
+        missing = {kind: sorted(known - self.features_of(kind)) for kind, known in there.items()}
+        return {kind: features for kind, features in missing.items() if features}

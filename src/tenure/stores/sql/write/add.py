@@ -15,7 +15,7 @@ from tenure.stores.sql.write.unique_keys import add_keyed, replace_waiting
 
 def add(jobs: Sequence[NewJob], endings: Endings) -> Plan[list[Added]]:
     """The answers, in the order of the jobs; ids grow in that order too."""
-    if rows.are_plain(jobs) and not endings.concern(jobs):
+    if rows.are_plain(jobs) and not (endings.kinds and endings.concern(jobs)):
         return (yield from add_plain(jobs))
     # Locks come first: ids must grow in the order of commits under an ordering key.
     before = yield from held_jobs.prepare(jobs)

@@ -104,7 +104,7 @@ class Endings:
 
     def concern(self, jobs: Iterable[NewJob]) -> bool:
         """Whether some of these are followed."""
-        return bool(self.kinds) and not self.kinds.isdisjoint(map(KIND, jobs))
+        return not self.kinds.isdisjoint(map(KIND, jobs))
 
     def mark(self, ids: Collection[int]) -> Plan[None]:
         """Mark those that were added by a process which did not know that they are followed."""
