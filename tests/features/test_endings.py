@@ -28,10 +28,11 @@ from tenure import (
     Tenure,
     Worker,
 )
+from tenure.cli.doctor.checks import followed
 from tenure.core.endings import EndingFailed, FeatureNeeded
 from tenure.core.job import FINAL_STATES
 from tenure.core.settlement import Settlement
-from tenure.feature import Feature, FeatureError
+from tenure.feature import Feature, FeatureError, Level
 from tenure.testing.conformance.actions import add_job, claim_one
 from tenure.testing.conformance.endings_table import ENDING
 from tests.features.tally import KIND, Tally
@@ -237,3 +238,20 @@ def test_what_cannot_be_followed_is_refused_at_once(
 
     with pytest.raises(FeatureError, match=told):
         feature.on_ending(kinds, plan)
+
+
+def test_doctor_names_kinds_that_no_live_worker_can_end(
+    app: Tenure, tally: Tally, fresh_database_url: str
+) -> None:
+    app.store.endings.publish()
+    bare = Tenure(fresh_database_url, features=())
+    bare.job("plain")(lambda job: None)
+    with Worker(app):
+        until(lambda: app.insight.workers())
+        assert list(followed(app)) == []
+    with Worker(bare):
+        until(lambda: bare.insight.workers())
+        [finding] = followed(bare)
+    assert finding.level is Level.WARNING
+    assert finding.fact == "'tally.item' jobs cannot end: no live worker has the feature 'tally'"
+    bare.close()

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple, Protocol
 
 from tenure.core.endings import EndedJob, Event
 
+FOLLOWED_KINDS = "endings"
+"""The collection of records that name the features of each followed kind."""
 EndingPlan = Callable[[Sequence[EndedJob]], Generator[Any, Any, None]]
 """Is given the jobs of one transaction, and yields statements of the feature's own SQL."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tenure.stores.contract.endings import FOLLOWED_KINDS
 from tenure.stores.contract.parts import Record, every
 from tenure.stores.sql.database import Database
 from tenure.stores.sql.parts.records import SqlRecords
-from tenure.stores.sql.write.endings import COLLECTION, Endings
+from tenure.stores.sql.write.endings import Endings
 
 
 class SqlEndings(Endings):
@@ -19,11 +20,13 @@ class SqlEndings(Endings):
 
     def publish(self) -> Mapping[str, Sequence[str]]:
         """One record per kind, with the names of its features."""
-        there = {one.name: set(one.data["features"]) for one in every(self._records, COLLECTION)}
+        there = {
+            one.name: set(one.data["features"]) for one in every(self._records, FOLLOWED_KINDS)
+        }
         for kind in sorted(self.kinds):
             mine, known = self.features_of(kind), there.get(kind, set())
             if not mine <= known:
                 data = {"features": sorted(known | mine)}
-                self._records.upsert(Record(collection=COLLECTION, name=kind, data=data))
+                self._records.upsert(Record(collection=FOLLOWED_KINDS, name=kind, data=data))
         missing = {kind: sorted(known - self.features_of(kind)) for kind, known in there.items()}
         return {kind: features for kind, features in missing.items() if features}

@@ -17,12 +17,11 @@ from tenure.core.endings import EVERY_KIND, EndedJob, EndingFailed, Event, Featu
 from tenure.core.errors import StoreUnavailable
 from tenure.core.job import NewJob, State
 from tenure.core.rules.order import Chained
-from tenure.stores.contract.endings import Hook
+from tenure.stores.contract.endings import FOLLOWED_KINDS, Hook
 from tenure.stores.sql import rows
 from tenure.stores.sql.dialect import Trouble
 from tenure.stores.sql.statement import Plan, Rows, Statement
 
-COLLECTION = "endings"
 # Passing trouble of the database: the transaction is repeated, or tried again later.
 PASSING = (Trouble.AGAIN, Trouble.LOCKED, Trouble.LOST, Trouble.UNABLE)
 KIND = attrgetter("kind")
@@ -126,7 +125,7 @@ class Endings:
         for link in links:
             if self.is_strange(link):
                 found = yield Statement(
-                    "find_record", {"collection": COLLECTION, "name": link.kind}
+                    "find_record", {"collection": FOLLOWED_KINDS, "name": link.kind}
                 )
                 raise FeatureNeeded(link.kind, _features(found))
 
