@@ -37,6 +37,7 @@ from tenure.testing.conformance.actions import add_job, claim_one
 from tenure.testing.conformance.endings_table import ENDING
 from tests.features.tally import KIND, Tally
 from tests.stores.test_foreign_transaction import connected
+from tests.support.distributions import forget, install
 from tests.support.until import until
 
 ENDS: dict[str, Any] = {
@@ -255,3 +256,24 @@ def test_doctor_names_kinds_that_no_live_worker_can_end(
     assert finding.level is Level.WARNING
     assert finding.fact == "'tally.item' jobs cannot end: no live worker has the feature 'tally'"
     bare.close()
+
+
+def test_an_installed_feature_is_loaded_when_a_move_needs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path / 'jobs.db'}"
+    installed = tmp_path / "site"
+    monkeypatch.syspath_prepend(str(installed))
+    install(installed, "tally", "tally = tests.features.tally:Tally")
+    try:
+        first = Tenure(url, features=("tally",))
+        first.features.load()
+        job = first.enqueue(KIND)
+        first.close()
+
+        second = Tenure(url, features=("tally",))
+        assert second.cancel(job.id).state is State.CANCELED
+        assert Tally.of(second).counts() == {State.CANCELED: 1}
+        second.close()
+    finally:
+        forget()

@@ -13,10 +13,10 @@ from tenure.core.job import State
 from tenure.core.rules.crash_recovery import Fate
 from tenure.core.rules.shares import Lane
 from tenure.stores.sql.claim.lost_leases import Ended, LostLease, burial
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.rows import RUNNING
 from tenure.stores.sql.statement import WAITED, Plan, Statement
 from tenure.stores.sql.write import held_jobs
-from tenure.stores.sql.write.endings import Endings
 from tenure.stores.sql.write.settle import PATIENCE_SECONDS, settle
 
 

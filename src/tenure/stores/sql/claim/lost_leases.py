@@ -14,8 +14,8 @@ from tenure.core.rules.crash_recovery import Fate, Recovery, recover
 from tenure.core.rules.shares import Lane
 from tenure.core.settlement import WORKER_CRASHED, Settlement, crash_failure
 from tenure.core.timing.clock import seconds_to_micros
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.statement import WAITED, Batch, Plan, Row, Statement
-from tenure.stores.sql.write.endings import Endings
 from tenure.stores.sql.write.history import HistoryLine, write_history
 from tenure.stores.sql.write.settle import PATIENCE_SECONDS, settle
 

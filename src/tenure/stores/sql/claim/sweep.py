@@ -17,9 +17,9 @@ from tenure.stores.sql.claim.lost_leases import Ended, recover_lost
 from tenure.stores.sql.claim.new_lanes import look_everywhere, look_in
 from tenure.stores.sql.claim.parked_gates import find_parked
 from tenure.stores.sql.claim.take import take
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.statement import Plan, Rows, Statement
 from tenure.stores.sql.write import held_jobs
-from tenure.stores.sql.write.endings import Endings
 
 # Bounded, so that a claim stays short however many jobs expire at once.
 EXPIRED_AT_ONCE = 100

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from tenure.stores.contract.endings import FOLLOWED_KINDS
 from tenure.stores.contract.parts import Record, every
 from tenure.stores.sql.database import Database
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.parts.records import SqlRecords
-from tenure.stores.sql.write.endings import Endings
 
 
 class SqlEndings(Endings):

@@ -11,10 +11,10 @@ from tenure.stores.sql.claim.lane_cache import LaneCache
 from tenure.stores.sql.claim.sweep import claim
 from tenure.stores.sql.database import Database
 from tenure.stores.sql.driver_errors import naming_refused_rows
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.parts.claiming import SqlClaiming
 from tenure.stores.sql.parts.settling import SqlSettling
 from tenure.stores.sql.statement import Plan
-from tenure.stores.sql.write.endings import Endings
 from tenure.stores.sql.write.leases import report
 from tenure.stores.sql.write.settle import PATIENCE_SECONDS, SettleResult, settle
 

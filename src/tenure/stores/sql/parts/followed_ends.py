@@ -10,8 +10,8 @@ from functools import partial
 from tenure.core.errors import StoreError, StoreUnavailable
 from tenure.stores.sql.claim.end_followed import EndedFollowed, end_followed
 from tenure.stores.sql.database import Database
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.statement import Statement
-from tenure.stores.sql.write.endings import Endings
 from tenure.stores.sql.write.settle import PATIENCE_SECONDS
 
 LOOK_EVERY = 1.0

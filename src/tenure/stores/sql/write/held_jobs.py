@@ -15,9 +15,9 @@ from tenure.core.rules.limits import gate_of
 from tenure.core.rules.order import Chained, Hold, lock_of
 from tenure.core.rules.shares import Lane
 from tenure.stores.sql import rows
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.statement import Batch, Plan, Statement
 from tenure.stores.sql.write import dependencies
-from tenure.stores.sql.write.endings import Endings
 from tenure.stores.sql.write.release_held import call_off, kept_back, release
 
 ORDER_COLUMNS = ("tenant", "ordering_key")
@@ -63,14 +63,12 @@ def tie(created: Sequence[tuple[int, NewJob]], before: Ahead, endings: Endings) 
     for number, (behind, held) in _ordered(created, before.busy).items():
         chained, hold = ties.get(number, (Chained(0), Hold(0)))
         ties[number] = (chained | behind, hold | held)
-    for number in _followed(created, endings):
-        chained, hold = ties.get(number, (Chained(0), Hold(0)))
-        ties[number] = (chained | Chained.FOLLOWED, hold)
     if ties:
         lines = sorted(
             (number, int(chained), int(hold)) for number, (chained, hold) in ties.items()
         )
         yield Statement("tie_jobs", batch=Batch(TIE_COLUMNS, lines))
+    yield from endings.mark_new(created)
     if marks := limit_marks(created):
         yield Statement("mark_gates", batch=Batch(("id", "gate"), marks))
     yield from dependencies.write_dependencies(waiting, before.awaited)
@@ -78,12 +76,6 @@ def tie(created: Sequence[tuple[int, NewJob]], before: Ahead, endings: Endings) 
     links = yield from ahead(ended)
     yield from endings.ended(links, State.QUEUED)
     yield from let_go(links, endings)
-
-
-def _followed(created: Sequence[tuple[int, NewJob]], endings: Endings) -> list[int]:
-    if not endings.kinds:
-        return []
-    return [number for number, job in created if job.kind in endings.kinds]
 
 
 def limit_marks(created: Sequence[tuple[int, NewJob]]) -> list[tuple[int, str]]:

@@ -8,11 +8,11 @@ from tenure.core.filter import JobFilter
 from tenure.core.rules.order import Chained
 from tenure.stores.contract import Change, Changed, Move
 from tenure.stores.sql import rows
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.ids import chunk_position
 from tenure.stores.sql.read.conditions import conditions
 from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
 from tenure.stores.sql.write import held_jobs
-from tenure.stores.sql.write.endings import Endings
 from tenure.stores.sql.write.history import HistoryLine, write_history
 from tenure.stores.sql.write.leases import LOG_COLUMNS
 

@@ -15,11 +15,11 @@ from tenure.core.filter import JobFilter
 from tenure.core.rules.retention import ORDINARY, Purged
 from tenure.core.timing.clock import from_micros
 from tenure.stores.sql import rows
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.ids import chunk_position
 from tenure.stores.sql.read.conditions import conditions, moment
 from tenure.stores.sql.statement import Plan, Statement
 from tenure.stores.sql.write import held_jobs
-from tenure.stores.sql.write.endings import Endings
 
 # Rows looked at for each one that may be removed.
 WALKED_FOR_EACH = 10

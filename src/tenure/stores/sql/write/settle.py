@@ -15,8 +15,8 @@ from functools import cached_property
 from tenure.core.job import State
 from tenure.core.rules.shares import Lane
 from tenure.core.settlement import Settlement
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.statement import Plan, Statement
-from tenure.stores.sql.write.endings import Endings
 from tenure.stores.sql.write.held_jobs import Link
 from tenure.stores.sql.write.history import write_endings
 from tenure.stores.sql.write.locked_rows import still_held, unlocked

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from tenure.core.rules.shares import Lane
 from tenure.core.settlement import Settlement
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.statement import Plan
-from tenure.stores.sql.write.endings import Endings
 from tenure.stores.sql.write.held_jobs import Link, ahead, ahead_now, let_go
 from tenure.stores.sql.write.settle_rows import number_of, settle_rows
 
