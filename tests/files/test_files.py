@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tenure.core.errors import OptionError
+from tenure.core.filter import JobFilter
 from tenure.core.scope import Scope
 from tenure.files.errors import (
     FileMissing,
@@ -27,6 +28,7 @@ from tenure.files.purge import Purge
 from tenure.files.storage.folder import FolderBlobs
 from tenure.files.stored_file import StoredFile
 from tenure.testing.clock import ManualClock
+from tenure.testing.conformance.actions import add_job
 
 WRITERS = 1_000 if os.environ.get("TENURE_CHAOS") else 100
 
@@ -336,3 +338,17 @@ def test_a_range_that_is_none_is_refused(files: Files) -> None:
     for start, end in ((-3, None), (4, 2)):
         with pytest.raises(OptionError, match="not a part of a file"):
             files.read(file, start, end)
+
+
+def test_the_references_of_a_job_go_with_its_row(files: Files, clock: ManualClock) -> None:
+    app = files.app
+    kept, gone = (add_job(app.store) for _ in range(2))
+    file = files.put(b"abc", name="a.txt")
+    files.refer(file.id, "job", kept)
+    files.refer(file.id, "job", gone)
+    files.refer(file.id, "template", gone)
+    app.cancel(gone)
+    clock.advance(seconds=1)
+
+    assert app.operator.purge(JobFilter(), clock.now()) == 1
+    assert files.holders(file.id) == [("job", kept), ("template", gone)]

@@ -31,6 +31,7 @@ TenureError
 ├── ApiKeyNotFound                 no such API key
 ├── LeaseLost                      the lease of this run has ended; it may not write
 ├── MoveRefused                    the job's state does not allow the move
+├── FeatureNeeded, EndingFailed    a feature follows the job: core/endings.py
 ├── VersionConflict                a record was changed concurrently
 ├── TransferRefused                tenure move cannot start; nothing was written
 ├── TransferStopped                tenure move: the target rejects a row

@@ -4,6 +4,7 @@
 `service` and typer, so import them inside `routers()` and `commands()`, or in modules of their own.
 """
 
+from tenure.core.endings import EndedJob
 from tenure.feature.feature import Feature, FeatureError, Includable, Problem, Runner, Screen
 from tenure.feature.finding import Finding, Level
 from tenure.feature.installed import GROUP, Features
@@ -12,11 +13,14 @@ from tenure.feature.published import PublishedEvent, PublishHook
 from tenure.feature.sentence import Facts, Sentence, Telling
 from tenure.feature.settings import read_settings
 from tenure.feature.sql import FeatureSql
+from tenure.stores.sql.statement import Batch, Plan
 
 __all__ = [
     "GROUP",
+    "Batch",
     "Counter",
     "Durations",
+    "EndedJob",
     "Facts",
     "Family",
     "Feature",
@@ -28,6 +32,7 @@ __all__ = [
     "Includable",
     "Level",
     "Metric",
+    "Plan",
     "Problem",
     "PublishHook",
     "PublishedEvent",

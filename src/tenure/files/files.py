@@ -93,6 +93,7 @@ class Files(Feature):
         )
         self.refer, self.release = references.refer, references.release
         self.holders = references.holders
+        self.on_purge("*", references.forget_jobs)
         self.uploads = Uploads(self)
         self.links = DownloadLinks(self)
         self._next_look = 0.0

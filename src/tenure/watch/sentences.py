@@ -213,12 +213,24 @@ def orders_released(facts: Facts) -> Iterator[Sentence]:
     yield Sentence("warning", text)
 
 
+def kind_left(facts: Facts) -> Iterator[Sentence]:
+    """Once: it stays so until the app is changed."""
+    kind, named = facts["kind"], " and ".join(repr(one) for one in facts["features"])
+    text = (
+        f"this worker leaves {kind!r} jobs to others: the feature {named} follows their endings, "
+        "and this app does not include it"
+    )
+    yield Sentence("warning", text, f"left {kind}")
+
+
 SENTENCES: dict[str, Telling] = {
     "worker.started": worker_started,
     "worker.stopping": worker_stopping,
     "worker.stopped": worker_stopped,
     "worker.error": trouble,
     "settle.failed": trouble,
+    "ending.failed": trouble,
+    "kind.left": kind_left,
     "store.unavailable": store_unavailable,
     "wake.failed": wake_failed,
     "heartbeat.failed": heartbeat_failed,

@@ -15,7 +15,10 @@ from tenure.core.errors import OptionError, UnsupportedDatabase
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, State
 from tenure.feature import Feature, FeatureError, Finding, Level, read_settings
+from tenure.operations.insight import WORKERS
 from tenure.stores.contract import Capability
+from tenure.stores.contract.endings import FOLLOWED_KINDS
+from tenure.stores.contract.parts import every
 from tenure.stores.sql.closed_database import explain, read_mark
 from tenure.stores.sql.migrations import MigrationOutOfOrder, Migrations
 
@@ -45,6 +48,7 @@ def examine(
     yield stuck(engine)
     yield stopped_keys(engine)
     yield from orphans(engine)
+    yield from followed(engine)
     yield paused(engine)
     yield dead_letters(engine)
     yield from features(engine)
@@ -183,6 +187,24 @@ def stopped_keys(engine: Tenure) -> Finding:
     fact = f"{plural(len(set(found)), 'key')} with waiting jobs and nobody ahead of them: {named}"
     todo = "a worker's pruning releases them within two minutes; without a worker: tenure tick"
     return Finding(Level.WARNING, "ordering keys", fact, todo)
+
+
+def followed(engine: Tenure) -> Iterator[Finding]:
+    """Kinds whose endings features follow that no live worker has."""
+    records = engine.store.records
+    alive = {one.id for one in engine.insight.workers() if one.alive}
+    present = {
+        name
+        for one in every(records, WORKERS)
+        if one.name in alive
+        for name in one.data.get("features", ())
+    }
+    for kind in every(records, FOLLOWED_KINDS) if alive else ():
+        if missing := sorted(set(kind.data["features"]) - present):
+            named = " and ".join(map(repr, missing))
+            fact = f"{kind.name!r} jobs cannot end: no live worker has the feature {named}"
+            todo = "start a worker whose app includes it"
+            yield Finding(Level.WARNING, "endings", fact, todo)
 
 
 def orphans(engine: Tenure) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from tenure.core.capability import Capability, CapabilityError
 from tenure.stores.contract.adding import Added, Adding
 from tenure.stores.contract.changing import Change, Changed, Changing, Move
 from tenure.stores.contract.claiming import Claim, Claiming, ClaimRequest, Extension
+from tenure.stores.contract.endings import EndingPlan, EndingStore, Hook
 from tenure.stores.contract.jobs import JobStore
 from tenure.stores.contract.parts import (
     KeyStore,
@@ -34,7 +35,10 @@ __all__ = [
     "Claim",
     "ClaimRequest",
     "Claiming",
+    "EndingPlan",
+    "EndingStore",
     "Extension",
+    "Hook",
     "JobStore",
     "KeyStore",
     "LockStore",

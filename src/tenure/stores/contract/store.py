@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from tenure.core.capability import Capability
+from tenure.stores.contract.endings import EndingStore
 from tenure.stores.contract.jobs import JobStore
 from tenure.stores.contract.parts import (
     KeyStore,
@@ -70,6 +71,11 @@ class Parts(Protocol):
     @property
     def keys(self) -> KeyStore:
         """Names that can be taken once."""
+        ...
+
+    @property
+    def endings(self) -> EndingStore:
+        """Features that follow the endings of jobs."""
         ...
 
     @property

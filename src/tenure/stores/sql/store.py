@@ -17,6 +17,7 @@ from tenure.stores.sql.database import Database
 from tenure.stores.sql.dialect import Dialect
 from tenure.stores.sql.foreign.transaction import adopt, is_async
 from tenure.stores.sql.migrations import Migrations
+from tenure.stores.sql.parts.endings import SqlEndings
 from tenure.stores.sql.parts.jobs import SqlJobs
 from tenure.stores.sql.parts.locks import SqlLocks
 from tenure.stores.sql.parts.ordering_keys import SqlOrders
@@ -49,7 +50,8 @@ class SqlStore:
         self.database = Database(dialect, clock)
         self.migrations = Migrations(self.database)
         self.wakeups = Wakeups() if wakeups is None else wakeups
-        self.jobs = SqlJobs(self.database, self.wakeups)
+        self.endings = SqlEndings(self.database)
+        self.jobs = SqlJobs(self.database, self.wakeups, self.endings)
         self.queues = SqlQueues(self.database, self._queue_changed, self.jobs.lane_caches.revive)
         self.locks = SqlLocks(self.database)
         self.records = SqlRecords(self.database)

@@ -36,6 +36,7 @@ SUBJECTS = {
         "lost_leases",
         "crashes",
         "steps",
+        "endings",
     ),
     "operators": ("moves", "retries", "queues", "pages", "filters", "purges"),
     "parts": ("locks", "records", "unique_names"),

@@ -11,8 +11,9 @@ import sys
 import threading
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, cast
 
+from tenure.app import Tenure
 from tenure.core.failure import Failure
 from tenure.core.lease import ClaimedJob
 from tenure.core.outcome import Outcome
@@ -22,6 +23,7 @@ from tenure.jobs.codec import encode
 from tenure.jobs.declared_jobs import DeclaredHandler
 from tenure.jobs.handler import Handler
 from tenure.jobs.running_job import RunningJob, current_job
+from tenure.jobs.settle_block import Settling
 from tenure.worker.processes.parent_death import die_with_parent
 from tenure.worker.running.middleware import await_inside, call_inside
 
@@ -46,6 +48,13 @@ class ChildJob(RunningJob):
         news = self.take_news()
         if news is not None:
             self.send("news", news)
+
+    def settle(
+        self, outcome: Outcome | None = None, *, result: Any = None, tx: Any = None
+    ) -> Settling:
+        """No worker has loaded the features here, and one may follow the end of this job."""
+        cast(Tenure, self.app).features.load()
+        return super().settle(outcome, result=result, tx=tx)
 
     def has_settled(self, settlement: Settlement, *, joined: bool) -> None:
         """Tell the worker at once: what follows needs no lease any more."""

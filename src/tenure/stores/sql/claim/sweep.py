@@ -17,6 +17,7 @@ from tenure.stores.sql.claim.lost_leases import Ended, recover_lost
 from tenure.stores.sql.claim.new_lanes import look_everywhere, look_in
 from tenure.stores.sql.claim.parked_gates import find_parked
 from tenure.stores.sql.claim.take import take
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.statement import Plan, Rows, Statement
 from tenure.stores.sql.write import held_jobs
 
@@ -24,13 +25,15 @@ from tenure.stores.sql.write import held_jobs
 EXPIRED_AT_ONCE = 100
 
 
-def claim(request: ClaimRequest, cache: LaneCache, elapsed: Elapsed) -> Plan[Claim]:
+def claim(
+    request: ClaimRequest, cache: LaneCache, elapsed: Elapsed, endings: Endings
+) -> Plan[Claim]:
     """From known lanes; a sweep if it is due, or if they have nothing."""
     if not must_sweep(request, cache, elapsed()):
         known = yield from claim_known(request, cache, elapsed)
         if known.jobs or not (request.woken or cache.timer.may_sweep(elapsed())):
             return known
-    return (yield from sweep(request, cache, elapsed))
+    return (yield from sweep(request, cache, elapsed, endings))
 
 
 def glance(request: ClaimRequest, cache: LaneCache, elapsed: Elapsed) -> Plan[Claim]:
@@ -46,7 +49,9 @@ def glance(request: ClaimRequest, cache: LaneCache, elapsed: Elapsed) -> Plan[Cl
     return (yield from answer(request, taken, capacity, cache, elapsed()))
 
 
-def sweep(request: ClaimRequest, cache: LaneCache, elapsed: Elapsed) -> Plan[Claim]:
+def sweep(
+    request: ClaimRequest, cache: LaneCache, elapsed: Elapsed, endings: Endings
+) -> Plan[Claim]:
     """Recover, expire, look, take: all in one transaction."""
     began = elapsed()
     paused = yield Statement("paused_queues")
@@ -54,10 +59,10 @@ def sweep(request: ClaimRequest, cache: LaneCache, elapsed: Elapsed) -> Plan[Cla
     capacity = yield from capacity_for(request, cache.paused)
     calm = cache.timer.is_calm(began)
     # Before the look at lanes, so that this very claim can take what comes back.
-    lost = yield from recover_lost(cache.timer.back(began), calm=calm)
+    lost = yield from recover_lost(cache.timer.back(began), endings, calm=calm)
     cache.timer.looked_back(began, quiet=not lost.found)
     cache.revive({one.lane for one in lost.released})
-    yield from _expire(lost.ended, calm=calm)
+    yield from _expire(lost.ended, endings, calm=calm)
     taken: Rows = []
     if capacity and request.kinds:
         yield from find_parked(request, cache)
@@ -69,17 +74,18 @@ def sweep(request: ClaimRequest, cache: LaneCache, elapsed: Elapsed) -> Plan[Cla
     return replace(found, ended=lost.ended, released=released)
 
 
-def _expire(ended: Ended, *, calm: bool) -> Plan[None]:
+def _expire(ended: Ended, endings: Endings, *, calm: bool) -> Plan[None]:
     """End jobs that were not started in time. Those that others wait for only if no lock is in the
     way: a sweep must not wait for another transaction.
     """
-    found = yield Statement("expire_jobs", {"limit": EXPIRED_AT_ONCE})
+    values = {"limit": EXPIRED_AT_ONCE, "followed": sorted(endings.kinds)}
+    found = yield Statement("expire_jobs", values)
     expired = [number for (number,) in found]
     if not calm:
-        tied = yield Statement("expiring_tied", {"limit": EXPIRED_AT_ONCE})
+        tied = yield Statement("expiring_tied", values)
         if links := (yield from held_jobs.ahead_now([number for (number,) in tied])):
             ids = [link.id for link in links]
             yield Statement("expire_tied", {"ids": ids})
-            yield from held_jobs.let_go(links)
+            yield from held_jobs.let_go(links, endings)
             expired += ids
     ended += [(str(number), State.CANCELED, "expired") for number in expired]
