@@ -53,6 +53,7 @@ class Pipeline:
         self._loop = asyncio.get_running_loop()
         self._slots = slots
         self._assignment = assignment
+        self._next_look: asyncio.TimerHandle | None = None
         self.held = HeldRuns()
         self.changes = Changes()
         self.wake_timer = WakeTimer(slots.lines, self.changes.tell)
@@ -115,7 +116,7 @@ class Pipeline:
             started += len(claim.jobs)
             budget.use(len(claim.jobs))
             if claim.look_in:
-                self._loop.call_later(claim.look_in, self.changes.tell)
+                self._look_again(claim.look_in)
             if len(claim.jobs) < sum(room.values()) and claim.look_in != 0.0:
                 await asyncio.sleep(0)  # what has just begun goes first, then the next look
                 break
@@ -143,6 +144,17 @@ class Pipeline:
         """Let the threads go, after `drain`."""
         self._starters.close()
         self._store_threads.close()
+
+    def _look_again(self, seconds: float) -> None:
+        """In so many seconds, unless a look is due before that. One timer for all: each look may
+        ask for another.
+        """
+        at, timer = self._loop.time() + seconds, self._next_look
+        if timer is not None and not timer.cancelled() and self._loop.time() < timer.when() <= at:
+            return
+        if timer is not None:
+            timer.cancel()
+        self._next_look = self._loop.call_at(at, self.changes.tell)
 
     async def _claim(self, room: dict[str, int], thorough: bool) -> Claim:
         asked_at = time.monotonic()

@@ -8,6 +8,7 @@ from tenure.core.capability import Capability, CapabilityError
 from tenure.stores.contract.adding import Added, Adding
 from tenure.stores.contract.changing import Change, Changed, Changing, Move
 from tenure.stores.contract.claiming import Claim, Claiming, ClaimRequest, Extension
+from tenure.stores.contract.gates import GateStore, KeyLimit
 from tenure.stores.contract.jobs import JobStore
 from tenure.stores.contract.parts import (
     KeyStore,
@@ -35,7 +36,9 @@ __all__ = [
     "ClaimRequest",
     "Claiming",
     "Extension",
+    "GateStore",
     "JobStore",
+    "KeyLimit",
     "KeyStore",
     "LockStore",
     "LogLine",

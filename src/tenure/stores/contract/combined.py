@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from tenure.core.capability import Capability, CapabilityError
 from tenure.core.job import Job, Placement, State
+from tenure.stores.contract.gates import GateStore
 from tenure.stores.contract.jobs import JobStore
 from tenure.stores.contract.needs import guarded
 from tenure.stores.contract.parts import (
@@ -67,6 +68,12 @@ class CombinedStore:
         """The jobs part's own: steps are written under the fence of a job."""
         found: StepStore = getattr(self.jobs, "steps", None)  # type: ignore[assignment]
         return self._having(Capability.STEPS, found)
+
+    @property
+    def gates(self) -> GateStore:
+        """The jobs part's own: its claims heed them."""
+        found: GateStore = getattr(self.jobs, "gates", None)  # type: ignore[assignment]
+        return self._having(Capability.LIMITS, found)
 
     @property
     def locks(self) -> LockStore:

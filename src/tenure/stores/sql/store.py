@@ -17,6 +17,7 @@ from tenure.stores.sql.database import Database
 from tenure.stores.sql.dialect import Dialect
 from tenure.stores.sql.foreign.transaction import adopt, is_async
 from tenure.stores.sql.migrations import Migrations
+from tenure.stores.sql.parts.gates import SqlGates
 from tenure.stores.sql.parts.jobs import SqlJobs
 from tenure.stores.sql.parts.locks import SqlLocks
 from tenure.stores.sql.parts.ordering_keys import SqlOrders
@@ -28,7 +29,7 @@ from tenure.stores.sql.schema_check import SchemaCheck
 from tenure.stores.sql.schemas import Schemas
 from tenure.stores.sql.statement import Plan, Statement
 from tenure.stores.sql.transaction import Transaction
-from tenure.wakeups.due_jobs import Due, Wakeups
+from tenure.wakeups.due_jobs import ANY_QUEUE, Due, Wakeups
 
 T = TypeVar("T")
 # A transaction shorter than this cannot have kept anybody from renewing a lease in time.
@@ -56,6 +57,7 @@ class SqlStore:
         self.keys = SqlKeys(self.database)
         self.orders = SqlOrders(self.database, self._lanes_freed)
         self.steps = SqlSteps(self.database)
+        self.gates = SqlGates(self.database, self._rules_changed)
         # Without a listener, wake-ups stay within the process.
         missing = set[Capability]() if self.wakeups.listeners else {Capability.WAKE_UPS}
         self.capabilities = frozenset(Capability) - missing
@@ -121,6 +123,11 @@ class SqlStore:
         self.jobs.lane_caches.forget()
         if not paused:
             self.wakeups.tell(Due(frozenset([name])))
+
+    def _rules_changed(self, frees: bool) -> None:
+        self.jobs.lane_caches.rules_changed()
+        if frees:
+            self.wakeups.tell(ANY_QUEUE)
 
     def _lanes_freed(self, lanes: Sequence[Lane]) -> None:
         self.jobs.lane_caches.revive(lanes)

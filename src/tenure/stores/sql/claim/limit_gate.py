@@ -26,7 +26,8 @@ class LimitGate:
     """A locked limit of a kind, or of a key within it. A `room` below 0 means that so many jobs
     too many have passed.
 
-    `tokens` are those there were when it was locked; they grow until the last job starts.
+    `tokens` are those there were when it was locked; they grow until the last job starts. With
+    `probes` it is the end of a hold: no more than so many pass.
     """
 
     name: str
@@ -36,12 +37,14 @@ class LimitGate:
     at: int
     used: int = 0
     last_at: int = 0
+    probes: int | None = None
 
     @property
     def open(self) -> int:
         """How many jobs may pass now."""
         tokens = int(self.tokens) - self.used if self.limit.rate is not None else self.room
-        return max(0, min(self.room, tokens))
+        probes = self.room if self.probes is None else self.probes - self.used
+        return max(0, min(self.room, tokens, probes))
 
     @property
     def crowded(self) -> bool:
@@ -89,6 +92,8 @@ class LimitGates(dict[str, LimitGate]):
 def lock_gates(names: Collection[str], request: ClaimRequest) -> Plan[LimitGates]:
     """The gates of these names that have a limit, locked until the commit and counted."""
     limits = {name: found for name in names if (found := request.limits.at(name)) is not None}
+    if not limits:
+        return LimitGates()
     kept = yield Statement("lock_gates", {"gates": sorted(limits)})
     if missing := sorted(limits.keys() - {name for name, _, _ in kept}):
         new = [(name, float(limits[name].bucket)) for name in missing]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from tenure.core.rules.limits import kind_of
 from tenure.core.rules.shares import Lane, by_priority
 from tenure.stores.contract import ClaimRequest
 from tenure.stores.sql import rows
@@ -17,24 +16,47 @@ from tenure.stores.sql.rows import ClaimedRow
 from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
 
 LANES_AT_ONCE = 128
-# A limit was removed: its parked jobs return in chunks, one a sweep.
+# A limit was removed, or a hold is over: the parked jobs return in chunks, one a sweep.
 UNPARKED_AT_ONCE = 500
 LANE_COLUMNS = ("gate", "queue", "after_priority", "after_tenant")
 TAKE_COLUMNS = ("gate", "queue", "priority", "tenant", "take")
 
 
-def find_parked(request: ClaimRequest, cache: LaneCache) -> Plan[None]:
-    """Which gates of our kinds have parked jobs. If a limit is gone, they return to the others."""
+def park(turned_away: Iterable[ClaimedRow], capacity: Capacity, cache: LaneCache) -> Plan[None]:
+    """Back to the queue as if they had not been claimed, but out of the due index."""
+    parking = list(turned_away)
+    if not parking:
+        return
+    lines = sorted((row.id, gate_name(row)) for row in parking)
+    yield Statement("park_jobs", batch=Batch(("id", "gate"), lines))
+    for row in parking:
+        capacity.give_back(row.queue, row.tenant)
+        cache.parked.add(gate_name(row))
+
+
+def gate_name(row: ClaimedRow) -> str:
+    """Where a job waits: at the gate of its key, or of its kind."""
+    return str(row.limit_key or row.kind)
+
+
+def find_parked(request: ClaimRequest, cache: LaneCache) -> Plan[bool]:
+    """Which gates of our kinds have parked jobs. If a limit or a hold is gone, they return to the
+    others; answers whether there may be more of these.
+    """
     batch = Batch(SPAN_COLUMNS, cache.parked.spans(request.kinds))
     found = yield Statement("parked_gates", {"lanes": GATES_AT_ONCE}, batch)
     names = [name for (name,) in found]
     cache.parked.found(names)
+    room = UNPARKED_AT_ONCE
     for name in names:
-        if request.limits.at(name) is None and request.limits.at(kind_of(name)) is None:
-            freed = yield Statement("unpark_jobs", {"gate": name, "limit": UNPARKED_AT_ONCE})
-            cache.revive(rows.freed_lanes(freed))
-        else:
+        if request.limits.concerns(name):
             cache.parked.add(name)
+        elif room > 0:
+            freed = yield Statement("unpark_jobs", {"gate": name, "limit": room})
+            cache.revive(rows.freed_lanes(freed))
+            cache.parked.emptied([name])
+            room -= len(freed)
+    return room <= 0
 
 
 def serve_parked(

@@ -42,6 +42,7 @@ def purge(where: JobFilter, before: datetime, limit: int, after: str | None) -> 
     removed = yield from _remove(picked, values)
     keys = len((yield Statement("purge_windows", {"limit": limit})))
     yield Statement("purge_gates", {"limit": limit, "age": GATES_KEPT})
+    yield Statement("purge_rules", {"limit": limit, "age": GATES_KEPT})
     if len(picked) == limit:
         return Purged(removed=removed, keys=keys, next=str(picked[-1]))
     if edge is None:
