@@ -21,7 +21,7 @@ class KeyLimit:
 
 class GateStore(Protocol):
     """What applies to one key of a kind, or to a kind while it is held. Every claimer heeds a
-    change within a second (20).
+    change within a second (21).
     """
 
     def limit(self, kind: str, key: str, limit: Limit | None, tx: Any = None) -> bool:

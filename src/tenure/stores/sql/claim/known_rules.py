@@ -38,9 +38,11 @@ class KnownRules:
         self._closed: frozenset[str] = frozenset()
         self._look_at = NEVER
 
-    def read_soon(self) -> None:
-        """The next claim reads them."""
+    def read_soon(self, *, everything: bool = False) -> None:
+        """The next claim reads what has changed, or all of them."""
         self._read_at = LONG_AGO
+        if everything:
+            self._whole_at = LONG_AGO
 
     def due(self, now: float, *, woken: bool) -> bool:
         """Whether it is time to ask for changes."""
