@@ -3,7 +3,7 @@
 A query may have several statements. The first column of a SELECT is `:ids` in those after it, and
 its column `moment` is `:moment`. A statement that needs ids is left out if there are none. The rows
 of the last SELECT are the answer. A statement marked /*again*/ is repeated from the last row until
-it finds no more.
+it finds no more. A query marked `together` asks for all rows of its batch at once.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pymysql.cursors import Cursor
 
 from tenure.core.errors import StoreError, UnsupportedDatabase
 from tenure.stores.mysql.schema import MysqlSchema
+from tenure.stores.mysql.together import select_again, select_together
 from tenure.stores.mysql.trouble import trouble
 from tenure.stores.sql.dialect import SchemaChanges, Trouble
 from tenure.stores.sql.queries import Queries, to_pyformat
@@ -136,6 +137,9 @@ class MysqlDialect:
         with connection.cursor(Cursor) as cursor:
             if ROW_MARK in query.steps[0]:
                 return _insert(cursor, query.steps[0], statement)
+            if query.together and statement.batch is not None:
+                shared = self.values(replace(statement, batch=None))
+                return _run(cursor, query.steps, shared, list(statement.batch.each([])))
             found: Rows = []
             for values in _rounds(self, statement, query.each, found):
                 found += _run(cursor, query.steps, values)
@@ -223,8 +227,15 @@ def _ask(connection: Any, sql: str, values: tuple[Any, ...] = ()) -> Any:
         return value
 
 
-def _run(cursor: Cursor, steps: Sequence[str], values: Mapping[str, Any]) -> Rows:
-    """The statements of a query, as the docstring of this module describes."""
+def _run(
+    cursor: Cursor,
+    steps: Sequence[str],
+    values: Mapping[str, Any],
+    together: Sequence[Mapping[str, Any]] | None = None,
+) -> Rows:
+    """The statements of a query, as the docstring of this module describes. With `together`, the
+    first one is for all of these values.
+    """
     values = dict(values)
     ids: Sequence[int] | None = values.pop("ids", None)
     found: Rows = []
@@ -233,7 +244,12 @@ def _run(cursor: Cursor, steps: Sequence[str], values: Mapping[str, Any]) -> Row
         if IDS in step and all(one is None for one in ids or ()):
             continue
         if step.startswith(AGAIN_MARK):
-            found += _go_on(cursor, step, values, found)
+            go_on = _go_on if together is None else select_again
+            found += go_on(cursor, step, values, found)
+            continue
+        if together is not None and each is steps[0]:
+            found = select_together(cursor, step, [{**values, **own} for own in together])
+            ids = [number for number, *_ in found]
             continue
         if IDS in step:
             step = step.replace(IDS, _numbers(ids or ()))
