@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 
 from tenure.app import Tenure
 from tenure.core.timing.budget import Budget
@@ -145,6 +146,11 @@ class Pipeline:
         self._starters.close()
         self._store_threads.close()
 
+    def hold(self, gate: str) -> None:
+        """A kind or a key was held in this process. Any thread may call it."""
+        with suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._runner.return_held, (gate,))
+
     def _look_again(self, seconds: float) -> None:
         """In so many seconds, unless a look is due before that. One timer for all: each look may
         ask for another.
@@ -160,6 +166,8 @@ class Pipeline:
         asked_at = time.monotonic()
         claim = await self._claimer.claim(room, self.wake_timer.take(), thorough=thorough)
         trusted_until = self._assignment.trusted_until(asked_at)
+        if claim.held:
+            self._runner.return_held(claim.held)
         for claimed in claim.jobs:
             self._accept(claimed, trusted_until)
         for queue in room:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -46,6 +46,12 @@ class GateStore(Protocol):
 
     def begins(self, kinds: Collection[str]) -> frozenset[str]:
         """Those of these kinds that have a key with a rate or with probes."""
+        ...
+
+    def subscribe(self, heard: Callable[[str], None]) -> Callable[[], None]:
+        """Call `heard(gate)` for every hold of this process, from any thread; returns how to
+        unsubscribe. Claims report those of other processes.
+        """
         ...
 
     def gate_of(self, job_id: str) -> str | None:

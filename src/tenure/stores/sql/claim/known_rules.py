@@ -31,6 +31,7 @@ class KnownRules:
         self.limits: dict[str, Limit] = {}
         self.holds: dict[str, Closed] = {}
         self.unsure: set[str] = set()
+        self.new: set[str] = set()
         self.seen = ALL
         self._read_at = LONG_AGO
         self._whole_at = LONG_AGO
@@ -58,17 +59,25 @@ class KnownRules:
 
     def learn(self, found: Iterable[RuleRow], now: float, *, everything: bool) -> None:
         """Take in what was read. `now` is a moment after the store's."""
-        if everything:
-            self.limits, self.holds, self._whole_at = {}, {}, now
+        known = {*self.holds} if everything else self.unsure.copy()
         changed = everything or bool(self.unsure)
         for name in self.unsure:
             self.holds.pop(name, None)
         self.unsure.clear()
+        if everything:
+            self.limits, self.holds, self._whole_at = {}, {}, now
         for row in found:
             self._take_in(row, now)
             changed = True
+            if row.name in self.holds and row.name not in known:
+                self.new.add(row.name)
         if changed:
             self._look_at = LONG_AGO
+
+    def take_new(self) -> frozenset[str]:
+        """The gates that are held since the last call."""
+        new, self.new = frozenset(self.new), set()
+        return new
 
     def _take_in(self, row: RuleRow, now: float) -> None:
         self.seen = max(self.seen, row.version)

@@ -32,6 +32,7 @@ class SqlGates:
     def __init__(self, database: Database, changed: Callable[[bool], None]) -> None:
         self._database = database
         self._changed = changed
+        self._here: tuple[Callable[[str], None], ...] = ()
 
     def limit(self, kind: str, key: str, limit: Limit | None, tx: Any = None) -> bool:
         """Limit one key, or remove its limit."""
@@ -43,6 +44,8 @@ class SqlGates:
         """Replace the hold of a key, or of a kind."""
         self._change(hold.gate, partial(held, hold), tx)
         self._changed(False)
+        for heard in self._here:
+            heard(hold.gate)
 
     def release(self, kind: str, key: str | None, tx: Any = None) -> bool:
         """End a hold."""
@@ -68,6 +71,11 @@ class SqlGates:
         found = self._database.read(Statement("rated_kinds", {"kinds": sorted(kinds)}))
         return frozenset(kind for (kind,) in found)
 
+    def subscribe(self, heard: Callable[[str], None]) -> Callable[[], None]:
+        """Tell of the holds that are set in this process."""
+        self._here = (*self._here, heard)
+        return lambda: self._remove(heard)
+
     def gate_of(self, job_id: str) -> str | None:
         """The gate under which a job was added, or at which it was parked."""
         values = {"id": row_id(job_id)}
@@ -75,6 +83,9 @@ class SqlGates:
             name for (name,) in self._database.read(Statement("gate_of_job", values))
         ]
         return found[0] if found else None
+
+    def _remove(self, heard: Callable[[str], None]) -> None:
+        self._here = tuple(one for one in self._here if one is not heard)
 
     def _change(self, name: str, change: Callable[[Rule], Rule], tx: Any) -> Rule:
         return run_in(self._database, tx, partial(change_rule, name, change))
