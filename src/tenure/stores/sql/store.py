@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
 from tenure.core.capability import CapabilityError
@@ -57,7 +58,7 @@ class SqlStore:
         self.keys = SqlKeys(self.database)
         self.orders = SqlOrders(self.database, self._lanes_freed)
         self.steps = SqlSteps(self.database)
-        self.gates = SqlGates(self.database, self._rules_changed)
+        self.gates = SqlGates(self.database, partial(_rules_changed, self))
         # Without a listener, wake-ups stay within the process.
         missing = set[Capability]() if self.wakeups.listeners else {Capability.WAKE_UPS}
         self.capabilities = frozenset(Capability) - missing
@@ -124,11 +125,6 @@ class SqlStore:
         if not paused:
             self.wakeups.tell(Due(frozenset([name])))
 
-    def _rules_changed(self, frees: bool) -> None:
-        self.jobs.lane_caches.rules_changed()
-        if frees:
-            self.wakeups.tell(ANY_QUEUE)
-
     def _lanes_freed(self, lanes: Sequence[Lane]) -> None:
         self.jobs.lane_caches.revive(lanes)
         self.wakeups.tell(Due(frozenset(lane.queue for lane in lanes)))
@@ -143,6 +139,13 @@ class SqlStore:
         """A feature came with tables of its own: the next connection is checked for them too."""
         self._check.again()
         self.database.close()
+
+
+def _rules_changed(store: SqlStore, frees: bool) -> None:
+    """A limit of a key or a hold was changed here; `frees`: parked jobs may go on."""
+    store.jobs.lane_caches.rules_changed()
+    if frees:
+        store.wakeups.tell(ANY_QUEUE)
 
 
 def sql_store(store: Store) -> SqlStore:

@@ -41,14 +41,21 @@ def read_rules(request: ClaimRequest, cache: LaneCache, elapsed: Elapsed) -> Pla
 def with_rules(request: ClaimRequest, cache: LaneCache, now: float) -> ClaimRequest:
     """The request with the known rules. What is held no longer is looked at in this claim."""
     rules = cache.rules
-    for gate in rules.reopened(now):
-        cache.parked.reopened(gate)
-        if gate not in rules.holds:
-            cache.timer.sweep_soon()
+    if reopened := rules.reopened(now):
+        _look_at_parked(reopened, cache)
     if not rules.limits and not rules.holds:
         return request
     limits = replace(request.limits, one_key=rules.limits, holds=rules.holds)
     return replace(request, limits=limits)
+
+
+def _look_at_parked(reopened: Collection[str], cache: LaneCache) -> None:
+    """What waits where a hold has ended has its turn; a sweep lets go what nothing concerns."""
+    for name in cache.parked.names:
+        if name in reopened or kind_of(name) in reopened:
+            cache.parked.add(name)
+    if any(gate not in cache.rules.holds for gate in reopened):
+        cache.timer.sweep_soon()
 
 
 def may_go_loose(request: ClaimRequest, cache: LaneCache, now: float) -> bool:

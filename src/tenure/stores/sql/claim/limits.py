@@ -64,7 +64,8 @@ def _pass_limits(
     if not asked:
         return Passed(taken, parked.look_in(now))
     kinds = {kind_of(name) for name in asked}
-    if not parked.has_any_of(kinds) and (yield from _surely_within(taken, asked, limits)):
+    waits = any(kind_of(name) in kinds for name in parked.names)
+    if not waits and (yield from _surely_within(taken, asked, limits)):
         return Passed(taken, parked.look_in(now))
     gates = yield from lock_gates(asked | kinds, request)
     yield from open_to_probes(waited, gates, cache)

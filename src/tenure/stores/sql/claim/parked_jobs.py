@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from tenure.core.rules.limits import BEHIND_NAME, SEPARATOR, Limit, Limits, behind, kind_of
@@ -56,19 +56,14 @@ class ParkedJobs:
         """Whether jobs are known to wait at this gate."""
         return name in self._look_at
 
-    def has_any_of(self, kinds: Container[str]) -> bool:
-        """Whether jobs of one of these kinds are known to wait."""
-        return any(kind_of(name) in kinds for name in self._look_at.copy())
+    @property
+    def names(self) -> list[str]:
+        """The gates at which jobs are known to wait."""
+        return list(self._look_at)
 
     def add(self, name: str) -> None:
         """A job waits at this gate: look there at the next claim."""
         self._look_at[name] = 0.0
-
-    def reopened(self, gate: str) -> None:
-        """A hold of this key or kind has ended: look at what waits there at the next claim."""
-        for name in self._look_at.copy():
-            if gate in (name, kind_of(name)):
-                self._look_at[name] = 0.0
 
     def worth_a_look(self, now: float, limits: Limits) -> set[str]:
         """Gates to look at in this claim. A sweep finds jobs at gates without a limit."""

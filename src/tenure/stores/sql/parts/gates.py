@@ -48,8 +48,11 @@ class SqlGates:
             heard(hold.gate)
 
     def release(self, kind: str, key: str | None, tx: Any = None) -> bool:
-        """End a hold."""
-        before = self._change(gate_of(kind, key), partial(held, None), tx)
+        """End a hold. Most calls find none: a handler may call it after each success."""
+        name = gate_of(kind, key)
+        if tx is None and not self._is_held(name):
+            return False
+        before = self._change(name, partial(held, None), tx)
         if before.hold is not None:
             self._changed(True)
         return before.hold is not None
@@ -83,6 +86,10 @@ class SqlGates:
             name for (name,) in self._database.read(Statement("gate_of_job", values))
         ]
         return found[0] if found else None
+
+    def _is_held(self, name: str) -> bool:
+        found = self._database.read(Statement("named_rules", {"gates": [name]}))
+        return any(row.key_hold is not None for row in rule_rows(found))
 
     def _remove(self, heard: Callable[[str], None]) -> None:
         self._here = tuple(one for one in self._here if one is not heard)
