@@ -65,15 +65,15 @@ def replicas(url: str, count: int) -> Iterator[None]:
 
 def test_held_jobs_spend_nothing_and_go_on_on_every_replica(app: Tenure, database_url: str) -> None:
     app.limits.hold("push", "acme", SOON, "503")
-    ids = add(app, 200)
+    ids = add(app, 60)
     with replicas(database_url, 2):
-        until(lambda: parked(app) == 200)
+        until(lambda: parked(app) == 60)
         until(lambda: len(app.insight.workers()) == 2)
         jobs = list(app.insight.stream())
         assert {(job.attempt, job.snoozes, job.started_at) for job in jobs} == {(0, 0, None)}
         released_at = app.store.now()
         assert app.limits.release("push", "acme")
-        until(lambda: succeeded(app) == 200)
+        until(lambda: succeeded(app) == 60)
 
     ended = [app.get(job_id) for job_id in ids]
     first: dict[str | None, datetime] = {}

@@ -25,10 +25,16 @@ INSERT INTO tenure_gates (name, tokens, refilled_at, full_at) VALUES
 ON DUPLICATE KEY UPDATE name = tenure_gates.name
 
 -- name: count_gates
--- together
--- How many run at a gate under a lease that is alive, and when that was.
+-- each
+-- How many run at a kind's gate under a lease that is alive, and when that was.
 SELECT :gate, count(*), {now} FROM tenure_jobs FORCE INDEX (tenure_jobs_counted)
 WHERE counted_at_gate >= :gate AND counted_at_gate < :behind AND lease_until >= {now}
+
+-- name: count_keys
+-- The same for gates of keys.
+SELECT r.gate, (SELECT count(*) FROM tenure_jobs j FORCE INDEX (tenure_jobs_counted)
+    WHERE j.counted_at_gate = r.gate AND j.lease_until >= {now}), {now}
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS (gate VARCHAR(400) PATH '$.gate')) r
 
 -- name: note_gates
 -- What runs now, and the tokens that are left. All of these rows exist: we have locked them.
@@ -52,38 +58,43 @@ SET j.started_at = CASE WHEN j.attempt + j.refunds + j.snoozes > 1 THEN j.starte
 
 -- name: parked_gates
 -- each
--- The gates of a kind at which somebody waits, by jumping through the index from one to the next.
-SELECT parked_at_gate AS gate FROM tenure_jobs FORCE INDEX (tenure_jobs_parked_at)
-WHERE parked_at_gate >= :gate AND parked_at_gate < :behind
-ORDER BY parked_at_gate LIMIT 1;
+-- The gates of a kind at which somebody waits, by jumping through the index. A jump shows the gates of some entries at
+-- once: most gates have few.
+SELECT DISTINCT gate FROM (
+    SELECT parked_at_gate AS gate FROM tenure_jobs FORCE INDEX (tenure_jobs_parked_at)
+    WHERE parked_at_gate >= :gate AND parked_at_gate < :behind
+    ORDER BY parked_at_gate LIMIT 64) some ORDER BY gate;
 /*again*/
-SELECT parked_at_gate AS gate FROM tenure_jobs FORCE INDEX (tenure_jobs_parked_at)
-WHERE parked_at_gate > :gate AND parked_at_gate < :behind
-ORDER BY parked_at_gate LIMIT 1
+SELECT DISTINCT gate FROM (
+    SELECT parked_at_gate AS gate FROM tenure_jobs FORCE INDEX (tenure_jobs_parked_at)
+    WHERE parked_at_gate > :gate AND parked_at_gate < :behind
+    ORDER BY parked_at_gate LIMIT 64) some ORDER BY gate
 
 -- name: parked_lanes
 -- together
--- Who waits at a gate: its lanes behind a place, as in claim_lanes.
-SELECT * FROM (
-    (SELECT parked_at_gate AS gate, queue, priority, tenant FROM tenure_jobs
-        FORCE INDEX (tenure_jobs_parked_at)
-        WHERE parked_at_gate = :gate AND queue = :queue AND priority = :after_priority
-            AND tenant > :after_tenant
-        ORDER BY tenant LIMIT 1)
-    UNION ALL
-    (SELECT parked_at_gate, queue, priority, tenant FROM tenure_jobs
-        FORCE INDEX (tenure_jobs_parked_at)
-        WHERE parked_at_gate = :gate AND queue = :queue AND priority > :after_priority
-        ORDER BY priority, tenant LIMIT 1)
-    ORDER BY priority, tenant LIMIT 1) first;
+-- Who waits at each gate: its lanes behind a place, as in claim_lanes; and whether there are `more` than the first. Most
+-- gates have one lane: then this is all.
+SELECT first.parked_at_gate AS gate, first.queue, first.priority, first.tenant,
+    first.priority <> last.priority OR first.tenant <> last.tenant AS more
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS (gate VARCHAR(400) PATH '$.gate', queue VARCHAR(100) PATH '$.queue',
+    after_priority INT PATH '$.after_priority', after_tenant VARCHAR(100) PATH '$.after_tenant')) r
+STRAIGHT_JOIN tenure_jobs first FORCE INDEX (PRIMARY) ON first.id = (
+    SELECT j.id FROM tenure_jobs j FORCE INDEX (tenure_jobs_parked_at)
+    WHERE j.parked_at_gate = r.gate AND j.queue = r.queue AND (j.priority > r.after_priority
+        OR j.priority = r.after_priority AND j.tenant > r.after_tenant)
+    ORDER BY j.priority, j.tenant, j.run_at, j.id LIMIT 1)
+STRAIGHT_JOIN tenure_jobs last FORCE INDEX (PRIMARY) ON last.id = (
+    SELECT j.id FROM tenure_jobs j FORCE INDEX (tenure_jobs_parked_at)
+    WHERE j.parked_at_gate = r.gate AND j.queue = r.queue
+    ORDER BY j.priority DESC, j.tenant DESC, j.run_at DESC, j.id DESC LIMIT 1);
 /*again*/
 SELECT * FROM (
-    (SELECT parked_at_gate AS gate, queue, priority, tenant FROM tenure_jobs
+    (SELECT parked_at_gate AS gate, queue, priority, tenant, 1 AS more FROM tenure_jobs
         FORCE INDEX (tenure_jobs_parked_at)
         WHERE parked_at_gate = :gate AND queue = :queue AND priority = :priority AND tenant > :tenant
         ORDER BY tenant LIMIT 1)
     UNION ALL
-    (SELECT parked_at_gate, queue, priority, tenant FROM tenure_jobs
+    (SELECT parked_at_gate, queue, priority, tenant, 1 FROM tenure_jobs
         FORCE INDEX (tenure_jobs_parked_at)
         WHERE parked_at_gate = :gate AND queue = :queue AND priority > :priority
         ORDER BY priority, tenant LIMIT 1)

@@ -13,7 +13,7 @@ from tenure.stores.sql.claim.held_gates import open_to_probes, park_held, return
 from tenure.stores.sql.claim.lane_cache import LaneCache
 from tenure.stores.sql.claim.limit_gate import NOTE_COLUMNS, LimitGates, lock_gates
 from tenure.stores.sql.claim.parked_gates import gate_name, park, serve_parked
-from tenure.stores.sql.claim.parked_jobs import ParkedJobs
+from tenure.stores.sql.claim.parked_jobs import GATES_AT_ONCE, KEYS_AT_ONCE, ParkedJobs
 from tenure.stores.sql.rows import ClaimedRow, claimed_rows, columns
 from tenure.stores.sql.statement import Batch, Plan, Row, Rows, Statement
 
@@ -59,7 +59,8 @@ def _pass_limits(
 ) -> Plan[Passed]:
     limits, parked = request.limits, cache.parked
     names = {pair: limits.gates(*pair) for pair in set(map(_pair, taken))}
-    waited = parked.worth_a_look(now, limits)
+    most = GATES_AT_ONCE if request.thorough else KEYS_AT_ONCE
+    waited = parked.worth_a_look(now, limits, most)
     asked = waited.union(*names.values())
     if not asked:
         return Passed(taken, parked.look_in(now))

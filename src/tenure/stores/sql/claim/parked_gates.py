@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tenure.core.rules.shares import Lane, by_priority
 from tenure.stores.contract import ClaimRequest
@@ -43,10 +43,10 @@ def find_parked(request: ClaimRequest, cache: LaneCache) -> Plan[bool]:
     """Which gates of our kinds have parked jobs. If a limit or a hold is gone, they return to the
     others; answers whether there may be more of these.
     """
-    batch = Batch(SPAN_COLUMNS, cache.parked.spans(request.kinds))
-    found = yield Statement("parked_gates", {"lanes": GATES_AT_ONCE}, batch)
+    spans = cache.parked.spans(request.kinds)
+    found = yield Statement("parked_gates", {"lanes": GATES_AT_ONCE}, Batch(SPAN_COLUMNS, spans))
     names = [name for (name,) in found]
-    cache.parked.found(names)
+    cache.parked.found(names, [kind for kind, _ in spans if kind in request.kinds])
     room = UNPARKED_AT_ONCE
     for name in names:
         if request.limits.concerns(name):
@@ -92,7 +92,7 @@ def _lanes(asked: Sequence[tuple[str, str]], cache: LaneCache) -> Plan[list[tupl
     for again in (False, True):
         values = {"lanes": LANES_AT_ONCE}
         shown = yield Statement("parked_lanes", values, Batch(LANE_COLUMNS, places))
-        found += [(gate, Lane(*lane)) for gate, *lane in shown]
+        found += [(gate, Lane(queue, level, of)) for gate, queue, level, of in _named(shown)]
         many = _full(shown)
         if again or not many:
             cache.parked.stopped.update(many)
@@ -101,10 +101,16 @@ def _lanes(asked: Sequence[tuple[str, str]], cache: LaneCache) -> Plan[list[tupl
     return list(dict.fromkeys(found))
 
 
+def _named(shown: Rows) -> Iterator[tuple[str, str, int, str]]:
+    """Gate, queue, priority and tenant; what else a database tells is its own affair."""
+    for gate, queue, priority, tenant, *_ in shown:
+        yield gate, queue, priority, tenant
+
+
 def _full(shown: Rows) -> dict[tuple[str, str], LanePosition]:
     """Where there may be more lanes than were shown: the last one shown."""
     lanes: dict[tuple[str, str], list[LanePosition]] = defaultdict(list)
-    for gate, queue, priority, tenant in shown:
+    for gate, queue, priority, tenant in _named(shown):
         lanes[gate, queue].append((priority, tenant))
     return {pair: ends[-1] for pair, ends in lanes.items() if len(ends) >= LANES_AT_ONCE}
 
