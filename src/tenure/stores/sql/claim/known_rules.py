@@ -1,7 +1,7 @@
 """What a worker knows of the rules of gates: limits of single keys, and holds.
 
-Half a second after a change it is known here, because claims ask for what has changed. Moments are
-seconds on the clock that leases are judged by.
+Less than half a second after a change it is known here, because claims ask for what has changed.
+Moments are seconds on the clock that leases are judged by.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from tenure.core.rules.limits import Closed, Limit
 from tenure.stores.sql.write.gate_rules import MICROS, RuleRow
 
-READ_EVERY = 0.5
+READ_EVERY = 0.4
+# A look just before it is time would have to come again.
+READ_MARGIN = 0.005
 # While something is held, a wake-up may mean its release.
 READ_WOKEN = 0.02
 # Everything is read anew now and then: removed rows are not reported, nor are versions that a copy
@@ -121,7 +123,8 @@ class KnownRules:
             self.read_soon()
 
     def look_in(self, now: float) -> float | None:
-        """In how many seconds a hold may have ended, if there is one."""
+        """In how many seconds a hold may have ended or be known as released, if there is one."""
         if not self._closed:
             return None
-        return min(READ_EVERY, max(0.001, self._look_at - now))
+        read_at = self._read_at + READ_EVERY + READ_MARGIN
+        return max(0.001, min(read_at, self._look_at) - now)
