@@ -10,11 +10,12 @@ from typing import Any
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, Job, State
 from tenure.core.page import MAX_PAGE, Page
+from tenure.core.rules.holds import KeyHold
 from tenure.core.rules.order import Hold
 from tenure.core.rules.shard import Shard
 from tenure.core.rules.why import Facts, Why, why
 from tenure.operations.tenants import Tenants
-from tenure.stores.contract import Attempt, LogLine, Store
+from tenure.stores.contract import Attempt, Capability, LogLine, Store
 from tenure.stores.contract.parts import Depth, Load, Record, every
 
 WORKERS = "workers"
@@ -69,6 +70,7 @@ class Around:
     alive: Sequence[WorkerView]
     paused_by: Mapping[str, str]
     caps: Mapping[str, int]
+    holds: Mapping[str, KeyHold] = field(default_factory=dict)
 
     def later(self, seconds: float) -> Around:
         """The same facts at a later time."""
@@ -165,6 +167,7 @@ class Insight:
             alive=[worker for worker in _workers(self._store, now) if worker.alive],
             paused_by={queue.name: queue.by or "somebody" for queue in queues if queue.paused},
             caps=Tenants(self._store).caps(),
+            holds=_holds(self._store),
         )
 
     def why(self, job: Job, around: Around | None = None) -> Why:
@@ -195,6 +198,7 @@ def _facts(store: Store, job: Job, around: Around) -> Facts:
     return Facts(
         now=around.now,
         paused_by=around.paused_by.get(job.queue),
+        held=_hold_of(store, job, around.holds),
         workers=len(alive),
         knows_kind=bool(able),
         serves_tenant=any(one.serves(job.tenant) for one in able),
@@ -202,6 +206,22 @@ def _facts(store: Store, job: Job, around: Around) -> Facts:
         cap=cap,
         running=0 if cap is None else queues.running(job.tenant),
     )
+
+
+def _holds(store: Store) -> dict[str, KeyHold]:
+    if Capability.LIMITS not in store.capabilities:
+        return {}
+    return {hold.gate: hold for hold in store.gates.holds()}
+
+
+def _hold_of(store: Store, job: Job, holds: Mapping[str, KeyHold]) -> KeyHold | None:
+    """The hold of its key or of its kind that ends last."""
+    mine = [one for one in holds.values() if one.kind == job.kind]
+    if not mine:
+        return None
+    gate = store.gates.gate_of(job.id)
+    found = [one for one in mine if one.gate in (gate, job.kind)]
+    return max(found, key=lambda one: one.until, default=None)
 
 
 def _queue(name: str, depths: Sequence[Depth], paused: bool) -> QueueView:

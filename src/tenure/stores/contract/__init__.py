@@ -9,6 +9,7 @@ from tenure.stores.contract.adding import Added, Adding
 from tenure.stores.contract.changing import Change, Changed, Changing, Move
 from tenure.stores.contract.claiming import Claim, Claiming, ClaimRequest, Extension
 from tenure.stores.contract.endings import EndingPlan, EndingStore, Hook
+from tenure.stores.contract.gates import GateStore, KeyLimit
 from tenure.stores.contract.jobs import JobStore
 from tenure.stores.contract.parts import (
     KeyStore,
@@ -38,8 +39,10 @@ __all__ = [
     "EndingPlan",
     "EndingStore",
     "Extension",
+    "GateStore",
     "Hook",
     "JobStore",
+    "KeyLimit",
     "KeyStore",
     "LockStore",
     "LogLine",

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from tenure.core.capability import Capability, CapabilityError
 from tenure.core.job import Job, Placement, State
 from tenure.stores.contract.endings import EndingStore
+from tenure.stores.contract.gates import GateStore
 from tenure.stores.contract.jobs import JobStore
 from tenure.stores.contract.needs import guarded
 from tenure.stores.contract.parts import (
@@ -75,6 +76,12 @@ class CombinedStore:
     def endings(self) -> EndingStore:
         """Refused: a feature's rows are in the other store, which shares no transaction."""
         raise CapabilityError(Capability.ENDINGS, self.name)
+
+    @property
+    def gates(self) -> GateStore:
+        """The jobs part's own: its claims heed them."""
+        found: GateStore = getattr(self.jobs, "gates", None)  # type: ignore[assignment]
+        return self._having(Capability.LIMITS, found)
 
     @property
     def locks(self) -> LockStore:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from tenure.core.capability import Capability
 from tenure.stores.contract.endings import EndingStore
+from tenure.stores.contract.gates import GateStore
 from tenure.stores.contract.jobs import JobStore
 from tenure.stores.contract.parts import (
     KeyStore,
@@ -56,6 +57,11 @@ class Parts(Protocol):
     @property
     def steps(self) -> StepStore:
         """Finished steps of jobs."""
+        ...
+
+    @property
+    def gates(self) -> GateStore:
+        """Limits of single keys, and holds."""
         ...
 
     @property

@@ -3,6 +3,7 @@
 -- name: x      a query; statements separated by `;` at a line's end are its steps
 -- fragment: x  text that queries include as {x}; {now}, {clock}: the time; {where}: the filter
 -- each         (below a name) run once per row of the batch instead of once for all
+-- together     (below a name) as `each`, but one round trip for many rows (MySQL)
 -- counted      (below a name) changes `:ids`; which of them need be asked only if it was not all
 """
 
@@ -20,6 +21,7 @@ HEADER = re.compile(r"^-- (name|fragment): (\w+)$", re.MULTILINE)
 INCLUDE = re.compile(r"\{(\w+)\}")
 PARAMETER = re.compile(r"(?<![:\w]):([a-z_]\w*)")
 CLOCK_PARAMETER = ":clock_now"
+MARKS = ("each", "counted", "together")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class Query:
     steps: tuple[str, ...]
     each: bool = False
     counted: bool = False
+    together: bool = False
 
 
 class UnknownQuery(StoreError):
@@ -113,9 +116,8 @@ class Queries:
                 self._fragments[name] = statement
                 continue
             steps = tuple(step.strip() for step in re.split(r";\s*(?:\n|$)", statement) if step)
-            self._queries[name] = Query(
-                name, steps, each="-- each" in lines, counted="-- counted" in lines
-            )
+            marks = {mark: f"-- {mark}" in lines for mark in MARKS}
+            self._queries[name] = Query(name, steps, **marks)
 
 
 def _put(text: str, fragments: Mapping[str, str]) -> str:

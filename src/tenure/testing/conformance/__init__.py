@@ -26,6 +26,7 @@ SUBJECTS = {
         "claim_ahead",
         "ordering_keys",
         "limits",
+        "holds",
         "ageing",
         "placement",
     ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextvars import copy_context
 
 from tenure.core.outcome import Done, Ending, Released, Returned
@@ -76,6 +76,12 @@ class SlotRunner:
                 run.elsewhere(start, self._ended_elsewhere)
         finally:
             line.going_on = False
+
+    def return_held(self, gates: Collection[str]) -> None:
+        """These kinds and keys are held: what was claimed ahead of them goes back."""
+        for line in self._slots.lines.values():
+            for run in line.take_held(gates):
+                self._finisher.give_back(run)
 
     def abandon(self, run: Run) -> None:
         """Give up on a handler that cannot be stopped: its job goes back to the queue."""

@@ -12,6 +12,7 @@ from tenure.core.job import State
 from tenure.stores.contract import Claim, ClaimRequest
 from tenure.stores.sql.claim.capacity import capacity_for
 from tenure.stores.sql.claim.claim import Elapsed, answer, claim_known, must_sweep
+from tenure.stores.sql.claim.held_gates import heed_rules
 from tenure.stores.sql.claim.lane_cache import LaneCache
 from tenure.stores.sql.claim.lost_leases import Ended, recover_lost
 from tenure.stores.sql.claim.new_lanes import look_everywhere, look_in
@@ -29,6 +30,7 @@ def claim(
     request: ClaimRequest, cache: LaneCache, elapsed: Elapsed, endings: Endings
 ) -> Plan[Claim]:
     """From known lanes; a sweep if it is due, or if they have nothing."""
+    request = yield from heed_rules(request, cache, elapsed)
     if not must_sweep(request, cache, elapsed()):
         known = yield from claim_known(request, cache, elapsed)
         if known.jobs or not (request.woken or cache.timer.may_sweep(elapsed())):
@@ -64,11 +66,14 @@ def sweep(
     cache.revive({one.lane for one in lost.released})
     yield from _expire(lost.ended, endings, calm=calm)
     taken: Rows = []
+    more_parked = False
     if capacity and request.kinds:
-        yield from find_parked(request, cache)
+        more_parked = yield from find_parked(request, cache)
         lanes = yield from look_everywhere(capacity.slots, cache)
         taken = yield from take(request, lanes, capacity, cache)
     cache.timer.swept(began, elapsed())
+    if more_parked:
+        cache.timer.sweep_soon()
     found = yield from answer(request, taken, capacity, cache, elapsed())
     released = {str(one.id): one.lane.queue for one in lost.released}
     return replace(found, ended=lost.ended, released=released)

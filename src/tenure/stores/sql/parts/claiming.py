@@ -12,6 +12,7 @@ from tenure.core.lease import Lease
 from tenure.stores.contract import Claim, ClaimRequest, Extension, Report
 from tenure.stores.sql.claim import sweep
 from tenure.stores.sql.claim.claim import claim_known, must_sweep
+from tenure.stores.sql.claim.held_gates import may_go_loose, read_rules, with_rules
 from tenure.stores.sql.claim.lane_cache import LaneCache
 from tenure.stores.sql.database import Database
 from tenure.stores.sql.foreign.transaction import run_in
@@ -39,7 +40,10 @@ class SqlClaiming(SqlPart):
 
     def _claim(self, request: ClaimRequest) -> Claim:
         cache, elapsed = self.lane_caches.of(request.owner, request.kinds), self._database.elapsed
-        loose = self._database.dialect.loose and not request.limits
+        loose = self._database.dialect.loose
+        if loose:
+            request = self._with_rules(request, cache)
+            loose = may_go_loose(request, cache, elapsed())
         if loose and not must_sweep(request, cache, elapsed()):
             known = self._database.run_loose(partial(claim_known, request, cache, elapsed))
             if known.jobs or not (request.woken or cache.timer.may_sweep(elapsed())):
@@ -48,6 +52,12 @@ class SqlClaiming(SqlPart):
                 return self._database.run_loose(partial(sweep.glance, request, cache, elapsed))
             return self._calmly(cache, partial(sweep.sweep, request, cache, elapsed, self._endings))
         return self._calmly(cache, partial(sweep.claim, request, cache, elapsed, self._endings))
+
+    def _with_rules(self, request: ClaimRequest, cache: LaneCache) -> ClaimRequest:
+        elapsed = self._database.elapsed
+        if cache.rules.due(elapsed(), woken=bool(request.woken)):
+            self._database.run_loose(partial(read_rules, request, cache, elapsed))
+        return with_rules(request, cache, elapsed())
 
     def _calmly(self, cache: LaneCache, plan: Callable[[], Plan[T]]) -> T:
         """Run a plan that may sweep. If a lock keeps the sweep from ending a job, leave such jobs

@@ -52,6 +52,7 @@ def purge(
     keys = len((yield Statement("purge_windows", {"limit": limit})))
     yield Statement("purge_gates", {"limit": limit, "age": GATES_KEPT})
     done = Purged(removed=removed, keys=keys, left=frozenset(strange.values()))
+    yield Statement("purge_rules", {"limit": limit, "age": GATES_KEPT})
     if len(picked) == limit:
         return replace(done, next=str(picked[-1]))
     if edge is None:
