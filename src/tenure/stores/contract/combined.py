@@ -26,7 +26,9 @@ from tenure.stores.contract.parts import (
     RecordStore,
     StepStore,
     Stopped,
+    TenantLoad,
 )
+from tenure.stores.contract.rollups import RollupStore
 from tenure.stores.contract.store import Store
 from tenure.wakeups.due_jobs import Wakeups
 
@@ -67,6 +69,12 @@ class CombinedStore:
         """The jobs part's own: steps are written under the fence of a job."""
         found: StepStore = getattr(self.jobs, "steps", None)  # type: ignore[assignment]
         return self._having(Capability.STEPS, found)
+
+    @property
+    def rollups(self) -> RollupStore:
+        """The jobs part's own: what has ended is counted where it is."""
+        found: RollupStore = getattr(self.jobs, "rollups", None)  # type: ignore[assignment]
+        return self._having(Capability.ROLLUPS, found)
 
     @property
     def locks(self) -> LockStore:
@@ -157,6 +165,14 @@ class QueuesUnseen:
         raise self._refuse(Capability.COUNTS)
 
     def ahead(self, job: Job) -> int:
+        """Refused."""
+        raise self._refuse(Capability.COUNTS)
+
+    def ahead_of(self, jobs: Sequence[Job]) -> Mapping[str, int]:
+        """Refused."""
+        raise self._refuse(Capability.COUNTS)
+
+    def tenants(self) -> Sequence[TenantLoad]:
         """Refused."""
         raise self._refuse(Capability.COUNTS)
 

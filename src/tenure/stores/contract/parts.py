@@ -54,6 +54,17 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TenantLoad:
+    """Open jobs of one tenant. `held` wait for a limit or for other jobs."""
+
+    tenant: str
+    queued: int = 0
+    held: int = 0
+    running: int = 0
+    at_least: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueueState:
     """A queue that was paused or resumed at least once."""
 
@@ -92,6 +103,14 @@ class QueueStore(Protocol):
 
     def ahead(self, job: Job) -> int:
         """Due jobs that come before it in its queue, counted up to a small bound."""
+        ...
+
+    def ahead_of(self, jobs: Sequence[Job]) -> Mapping[str, int]:
+        """The same for the due jobs of a page, by id; a few statements for all of them."""
+        ...
+
+    def tenants(self) -> Sequence[TenantLoad]:
+        """Tenants with open jobs, counted up to COUNTED_AT_MOST."""
         ...
 
     def head(self, job: Job) -> tuple[str, State] | None:

@@ -21,6 +21,7 @@ from tenure.stores.contract.parts import (
     RecordStore,
     StepStore,
 )
+from tenure.stores.contract.rollups import RollupStore
 from tenure.wakeups.due_jobs import Wakeups
 
 
@@ -70,6 +71,11 @@ class Parts(Protocol):
     @property
     def keys(self) -> KeyStore:
         """Names that can be taken once."""
+        ...
+
+    @property
+    def rollups(self) -> RollupStore:
+        """Counts by minute, and groups of errors."""
         ...
 
     @property

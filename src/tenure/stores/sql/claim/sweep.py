@@ -19,6 +19,7 @@ from tenure.stores.sql.claim.parked_gates import find_parked
 from tenure.stores.sql.claim.take import take
 from tenure.stores.sql.statement import Plan, Rows, Statement
 from tenure.stores.sql.write import held_jobs
+from tenure.stores.sql.write.roll_up import roll_up_ended
 
 # Bounded, so that a claim stays short however many jobs expire at once.
 EXPIRED_AT_ONCE = 100
@@ -82,4 +83,5 @@ def _expire(ended: Ended, *, calm: bool) -> Plan[None]:
             yield Statement("expire_tied", {"ids": ids})
             yield from held_jobs.let_go(links)
             expired += ids
+    yield from roll_up_ended(expired)
     ended += [(str(number), State.CANCELED, "expired") for number in expired]

@@ -17,11 +17,13 @@ from tenure.stores.contract.parts import (
     Depth,
     Load,
     QueueState,
+    TenantLoad,
 )
 from tenure.stores.sql.claim import ageing
 from tenure.stores.sql.database import Database
 from tenure.stores.sql.ids import row_id
 from tenure.stores.sql.read.job_rows import moment
+from tenure.stores.sql.read.lines import ahead_of, tenant_loads
 from tenure.stores.sql.rows import STATES
 from tenure.stores.sql.statement import Statement, one
 from tenure.stores.sql.write.placement import place
@@ -93,6 +95,14 @@ class QueueCounts:
         }
         [(jobs,)] = self._database.read(Statement("jobs_ahead", values))
         return int(jobs)
+
+    def ahead_of(self, jobs: Sequence[Job]) -> Mapping[str, int]:
+        """Due jobs that come before each of these."""
+        return ahead_of(self._database.read, jobs)
+
+    def tenants(self) -> Sequence[TenantLoad]:
+        """Tenants with open jobs."""
+        return tenant_loads(self._database.read)
 
     def head(self, job: Job) -> tuple[str, State] | None:
         """The job at the head of this one's ordering key: it runs, is next, or blocks the key."""

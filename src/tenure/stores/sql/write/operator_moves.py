@@ -13,6 +13,7 @@ from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
 from tenure.stores.sql.write import held_jobs
 from tenure.stores.sql.write.history import HistoryLine, write_history
 from tenure.stores.sql.write.leases import LOG_COLUMNS
+from tenure.stores.sql.write.roll_up import roll_up_ended
 
 ENTRIES = {Move.CANCEL: "canceled", Move.RETRY: "retried", Move.REPRIORITISE: "reprioritised"}
 
@@ -63,6 +64,8 @@ def _move(locked: list[LockedJob], move: Change) -> Plan[set[int]]:
     entry = ENTRIES[move.move]
     lines = [HistoryLine(number, fence, 0, entry, move.actor) for number, fence in moved]
     yield from write_history(lines)
+    if cancels:
+        yield from roll_up_ended(line.id for line in lines)
     return done | {line.id for line in lines}
 
 
