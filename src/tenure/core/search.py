@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from tenure.core.errors import OptionError
@@ -50,7 +50,7 @@ def search(text: str) -> JobFilter:
     many = {name: tuple(dict.fromkeys(values)) for name, values in found.many.items()}
     if len(many.get("payload", ())) > MOST_PATHS:
         raise OptionError(f"at most {MOST_PATHS} payload paths can be searched at once")
-    return replace(JobFilter(), **found.one, **many)
+    return JobFilter(**{**found.one, **many})
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:

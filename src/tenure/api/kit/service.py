@@ -12,6 +12,7 @@ from tenure.api.bulk_moves import Operations
 from tenure.api.depth_cache import DepthCache
 from tenure.api.embedded_worker import EmbeddedWorker
 from tenure.api.events import Hub
+from tenure.api.findings_cache import FindingsCache
 from tenure.api.kit.idempotency import Idempotency
 from tenure.api.kit.identity import Reader, Writer
 from tenure.api.settings import ApiSettings
@@ -36,6 +37,7 @@ class Service:
     metrics: Metrics
     why_cache: WhyCache
     depth_cache: DepthCache
+    findings: FindingsCache
     tick: TickRoute | None
 
     @classmethod
@@ -51,6 +53,7 @@ class Service:
             metrics=Metrics.of(engine),
             why_cache=WhyCache(engine),
             depth_cache=DepthCache(engine),
+            findings=FindingsCache(engine),
             tick=tick_route(engine),
         )
 

@@ -104,12 +104,15 @@ def _percentile(counts: Sequence[int], rank: float) -> float:
 
 def step_for(age: timedelta, asked: int | None = None) -> int:
     """The period to read for a chart that goes back so far; OptionError if it is not kept."""
+    if age <= timedelta():
+        raise OptionError("a chart begins in the past")
     if asked is None:
-        return next((step for step, kept in KEPT.items() if age <= kept), HOUR)
+        asked = next((step for step, kept in KEPT.items() if age <= kept), HOUR)
     if asked not in KEPT:
         raise OptionError(f"step must be one of {', '.join(map(str, KEPT))} seconds, not {asked}")
     if age > KEPT[asked]:
-        raise OptionError(f"steps of {asked} seconds are kept for {KEPT[asked]}; use a longer step")
+        hours = KEPT[asked] // timedelta(hours=1)
+        raise OptionError(f"steps of {asked} s are kept for {hours} hours; begin later")
     return asked
 
 

@@ -175,7 +175,5 @@ def _lines(pairs: dict[Pair, list[int]]) -> Iterable[Line]:
 def _waited(run: Run, begun: float) -> float:
     """From the time that it was due until its handler began."""
     claimed = run.claimed
-    before = (
-        (claimed.started_micros - claimed.run_micros) / 1_000_000 if claimed.run_micros else 0.0
-    )
-    return max(0.0, before) + max(0.0, begun - run.waits_since)
+    due = claimed.run_micros or claimed.started_micros
+    return max(0, claimed.started_micros - due) / 1_000_000 + begun - run.waits_since

@@ -14,9 +14,10 @@ from tenure.stores.sql.ids import log_line_id, row_id
 from tenure.stores.sql.parts.part import SqlPart
 from tenure.stores.sql.read import job_rows
 from tenure.stores.sql.read.conditions import conditions
-from tenure.stores.sql.read.counts import count_states
+from tenure.stores.sql.read.counts import count_open, count_states
 from tenure.stores.sql.read.page import read_page
 from tenure.stores.sql.read.relatives import last_errors, relatives
+from tenure.stores.sql.read.walk import open_only
 from tenure.stores.sql.rows import STATES
 from tenure.stores.sql.statement import Statement
 
@@ -48,6 +49,8 @@ class SqlReading(SqlPart):
 
     def count(self, where: JobFilter) -> Mapping[State, int]:
         """How many jobs match, by state."""
+        if open_only(where):
+            return count_open(self._database.read, where)
         names, values = conditions(where)
         found = self._database.read(Statement("count_jobs", values, where=names))
         return {STATES[code]: count for code, count in found}

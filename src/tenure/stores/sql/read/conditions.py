@@ -59,7 +59,8 @@ def _error_group(value: str) -> Condition:
 
 def _payload(found: tuple[PayloadPath, ...]) -> Condition:
     """Each of the few paths has a condition of its own: databases bind no number of them."""
-    names, values = [], {}
+    names: list[str] = []
+    values: dict[str, Any] = {}
     for place, one in enumerate(found):
         names.append(f"payload_{place}")
         values |= {

@@ -10,7 +10,7 @@ from tenure.core.job import DEAD_LETTERS, OPEN_STATES, State
 from tenure.stores.contract.reading import Count, Counts, Precision
 from tenure.stores.sql.read.conditions import conditions
 from tenure.stores.sql.read.walk import FEW, Walk, base_of, open_only
-from tenure.stores.sql.rows import STATES
+from tenure.stores.sql.rows import LAST_ID, STATES
 from tenure.stores.sql.statement import Rows, Statement
 
 # A table of so many rows is simply counted.
@@ -45,7 +45,7 @@ def _everything(read: Read) -> Counts:
     """A large table is not counted: what is open, failed or dead has an index, the others are what
     is left of the table's size, in the proportions in which jobs have ended lately.
     """
-    [(_, few)] = read(Statement("page_edge", {"after": 2**63 - 1, "walked": SMALL}))
+    [(_, few)] = read(Statement("page_edge", {"after": LAST_ID, "walked": SMALL}))
     if few < SMALL:
         return _exact(_states(read(Statement("count_jobs"))))
     known = _bounded(read, "count_open", OPEN_STATES)
@@ -65,6 +65,14 @@ def _open(read: Read, where: JobFilter) -> Counts:
     rest = tuple(name for name in names if name != "states")
     found = _bounded(read, "count_open", OPEN_STATES, values, rest)
     return Counts(states={state: found[state] for state in where.states or ()})
+
+
+def count_open(read: Read, where: JobFilter) -> dict[State, int]:
+    """All jobs that have not ended and match, from their indexes."""
+    names, values = conditions(where)
+    rest = tuple(name for name in names if name != "states")
+    found = _states(read(Statement("count_open", {**values, "limit": LAST_ID}, where=rest)))
+    return {state: found[state] for state in where.states or () if found[state]}
 
 
 def _bounded(
