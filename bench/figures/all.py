@@ -21,6 +21,7 @@ from bench.figures.punctual import punctual
 from bench.figures.recovery import recovery
 from bench.figures.scale import Scale
 from bench.figures.scrape import scrape
+from bench.figures.screens import screens
 from bench.figures.wait import wait
 from bench.figures.wake import wake
 from bench.figures.wal import wal
@@ -54,4 +55,5 @@ FIGURES: dict[str, Callable[[Scale], Result]] = {
     "scrape": scrape,
     "api": api,
     "migrate": migrate,
+    "screens": screens,
 }

@@ -27,6 +27,7 @@ from tenure.jobs.reference import JobRef
 from tenure.jobs.registry import Registry
 from tenure.jobs.transaction import OpenTransaction, check_inside, open_here
 from tenure.jobs.waiting.waiters import Waiters
+from tenure.operations.charts import Charts
 from tenure.operations.insight import Insight
 from tenure.operations.limits import KeptLimits
 from tenure.operations.operator import Operator
@@ -75,6 +76,7 @@ class Tenure:
         self.features = Features(self, chosen, partial(_take, self))
         self.insight = Insight(self.store)
         self.operator = Operator(self.store, self.signals, self.features.load)
+        self.charts = Charts(self.store)
         self.tenants = Tenants(self.store)
         self.published = Published(self.store, self.settings)
         self.limits = KeptLimits(self.store, self.handlers, self.published)

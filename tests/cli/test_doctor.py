@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from tenure import Tenure, Worker
-from tenure.cli.doctor.checks import clock, wal_reset
 from tenure.feature.finding import Level
 from tenure.operations.insight import WORKERS
 from tenure.stores.contract import ClaimRequest
 from tenure.stores.contract.parts import Record
 from tenure.testing.clock import ManualClock
+from tenure.watch.doctor.checks import clock, wal_reset
 from tests.cli.conftest import Shop
 
 UNREACHABLE = "postgresql://someone:secret@127.0.0.1:1/nowhere"

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tenure import Tenure
-from tenure.cli.doctor.space import is_old, log_length, told, volume
 from tenure.feature.finding import Level
 from tenure.stores.sql.read.table_health import Snapshot
 from tenure.stores.sqlite.wal import LIMIT_BYTES
+from tenure.watch.doctor.space import is_old, log_length, told, volume
 from tests.cli.conftest import Shop
 from tests.support.databases import engine_for
 from tests.support.until import until

@@ -28,13 +28,13 @@ from tenure import (
     Tenure,
     Worker,
 )
-from tenure.cli.doctor.checks import followed
 from tenure.core.endings import EndingFailed, FeatureNeeded
 from tenure.core.job import FINAL_STATES
 from tenure.core.settlement import Settlement
 from tenure.feature import Feature, FeatureError, Level
 from tenure.testing.conformance.actions import add_job, claim_one
 from tenure.testing.conformance.endings_table import ENDING
+from tenure.watch.doctor.checks import followed
 from tests.features.tally import KIND, Tally
 from tests.stores.test_foreign_transaction import connected
 from tests.support.distributions import forget, install

@@ -5,70 +5,29 @@ The scope is part of every statement that changes a job, not only of a check bef
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
 from tenure.access.scoped_enqueue import ScopedEnqueue
-from tenure.app import Tenure
-from tenure.core.errors import FilterRequired, JobNotFound
+from tenure.access.scoped_reads import ScopedReads
+from tenure.core.errors import FilterRequired
 from tenure.core.filter import JobFilter
-from tenure.core.job import Job, State
-from tenure.core.page import Page
-from tenure.core.rules.why import Why
-from tenure.core.scope import Scope
+from tenure.core.job import Job
 from tenure.jobs.options import Options, new_job
 from tenure.jobs.reference import JobRef
 from tenure.operations.operator import Watcher, dead_letters
-from tenure.stores.contract import Attempt, Change, Changed, LogLine, Move
+from tenure.stores.contract import Change, Changed, Move
 
 
 @dataclass(frozen=True, slots=True)
-class ScopedJobs:
+class ScopedJobs(ScopedReads):
     """Another's job does not exist for the caller: JobNotFound by id, nothing in lists and moves.
 
     `actor` is the name in histories; `owner` is the owner of added jobs if the scope names none.
     """
 
-    app: Tenure
-    scope: Scope
     actor: str
     owner: str | None = None
-
-    def get(self, job_id: str) -> Job:
-        """One job, with payload and result."""
-        found = self.app.store.jobs.get(job_id)
-        if found is None or not self.scope.has(found):
-            raise JobNotFound(job_id)
-        return found
-
-    def page(
-        self, where: JobFilter | None = None, *, limit: int = 50, after: str | None = None
-    ) -> Page[Job]:
-        """Newest first, without payloads."""
-        mine = self.scope.narrow(where or JobFilter())
-        return (
-            Page((), None)
-            if mine is None
-            else self.app.insight.page(mine, limit=limit, after=after)
-        )
-
-    def counts(self, where: JobFilter | None = None) -> Mapping[State, int]:
-        """How many are in each state."""
-        mine = self.scope.narrow(where or JobFilter())
-        return {} if mine is None else self.app.insight.counts(mine)
-
-    def history(self, job_id: str) -> list[Attempt]:
-        """Every run and move, oldest first."""
-        return self.app.insight.history(self.get(job_id))
-
-    def logs(self, job_id: str, limit: int = 500, after: str | None = None) -> Sequence[LogLine]:
-        """What its handlers said, oldest first; `after` is the id of the last line seen."""
-        return self.app.insight.logs(self.get(job_id).id, limit, after)
-
-    def why(self, job_id: str) -> Why:
-        """The reason why it is not running."""
-        return self.app.insight.why(self.get(job_id))
 
     def cancel(self, job_id: str) -> Job:
         """A waiting job ends at once; a running one is asked to stop."""

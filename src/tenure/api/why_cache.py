@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from cachetools import TTLCache
 
@@ -44,6 +44,10 @@ class WhyCache:
             with self._lock:
                 self._known[name] = found
         return found
+
+    def whys(self, jobs: Sequence[Job]) -> dict[str, Why]:
+        """The reasons of the waiting jobs of a page, by id; a few statements for all of them."""
+        return self._engine.insight.whys(jobs, self._around()) if jobs else {}
 
     def warning(self, kind: str, queue: str | None) -> str | None:
         """A sentence if no live worker takes such a job. This process may know the kind and have no

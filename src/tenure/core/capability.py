@@ -28,6 +28,7 @@ class Capability(StrEnum):
     LATE_PLACEMENT = "late_placement"
     PAUSE = "pause"
     COUNTS = "queue_counts"
+    ROLLUPS = "charts"
     SUB_SECOND = "sub_second_times"
     ASYNC = "async_transactions"
     LOCKS = "locks"

@@ -56,6 +56,7 @@ class ClaimedJob(NamedTuple):
     expires_micros: int | None = None
     unplaced: Unplaced | int = 0
     gate: str | None = None
+    run_micros: int = 0
 
     @property
     def started_at(self) -> datetime:

@@ -47,7 +47,13 @@ def _plain(part: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """Some rows, and the cursor of the next page if there is one."""
+    """Some rows, and the cursor of the next page if there is one.
+
+    `searched` is how many rows were read if no index had the answer; not `complete`: there are more
+    rows than one page may search, and the next page continues there.
+    """
 
     rows: Sequence[T]
     next: str | None
+    searched: int | None = None
+    complete: bool = True

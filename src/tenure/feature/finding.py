@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
@@ -21,15 +21,31 @@ class Level(IntEnum):
         return self.name.lower()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedy:
+    """One way to mend it: a request to send to the API, or a screen of the dashboard to open.
+
+    `danger`: it cannot be undone.
+    """
+
+    label: str
+    method: str | None = None
+    path: str | None = None
+    body: Mapping[str, Any] | None = None
+    screen: str | None = None
+    danger: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fact; `figures` are for programs."""
+    """One fact; `figures` and `remedies` are for programs."""
 
     level: Level
     subject: str
     fact: str
     todo: str = ""
     figures: Mapping[str, Any] = field(default_factory=dict)
+    remedies: Sequence[Remedy] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """For `--json`."""

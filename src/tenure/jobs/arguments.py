@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable
+from functools import cached_property
 from types import NoneType
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, PydanticUserError, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from tenure.core.errors import ArgumentsError, OptionError
 from tenure.jobs.codec import EMPTY, encode, fitting
+
+# A form that is longer than this helps nobody; the record of a handler stays small.
+SCHEMA_LENGTH = 20_000
 
 
 class Arguments:
@@ -20,11 +25,22 @@ class Arguments:
     def __init__(self, kind: str, function: Callable[..., Any]) -> None:
         model = arguments_model(kind, function)
         self.kind = kind
+        self._model = model
         self._names = tuple(model.model_fields)
         self._writes_canonical = writes_canonical(model)
         self._serializer = model.__pydantic_serializer__
         self._validate = model.__pydantic_validator__.validate_python
         self._validate_json = model.__pydantic_validator__.validate_json
+
+    @cached_property
+    def schema(self) -> dict[str, Any] | None:
+        """The JSON schema of the arguments, for forms; None if it is missing or long."""
+        try:
+            found = self._model.model_json_schema()
+        except PydanticUserError:  # a type that has no JSON schema
+            return None
+        found.pop("title", None)
+        return found if len(json.dumps(found)) <= SCHEMA_LENGTH else None
 
     def pack(self, args: tuple[Any, ...], kwargs: dict[str, Any], limit: int) -> str:
         """Arguments as a payload of at most `limit` bytes; ArgumentsError if they do not fit."""

@@ -54,6 +54,7 @@ class PublishedHandler:
     limit_at: datetime | None = None
     key_limit: Limit | None = None
     key_limit_at: datetime | None = None
+    arguments: dict[str, Any] | None = None
     seen_at: datetime | None = None
     version: int = 0
 
@@ -104,7 +105,10 @@ class PublishedHandler:
         return self._said() != other._said()
 
     def _said(self) -> tuple[Any, ...]:
-        return (*self.placement, self.timeout, self.app, self.release, self.limit, self.key_limit)
+        return (
+            *self.placement, self.timeout, self.app, self.release, self.limit, self.key_limit,
+            self.arguments,
+        )  # fmt: skip
 
     def to_record(self) -> Record:
         """The record to store."""
@@ -228,6 +232,7 @@ class Published:
             limit_at=None if options.limit is None else now,
             key_limit=options.key_limit,
             key_limit_at=None if options.key_limit is None else now,
+            arguments=handler.arguments.schema,
         )
 
 

@@ -22,6 +22,8 @@ AUDIT = "audit"
 KEPT = timedelta(days=400)
 REMOVED_AT_ONCE = 50
 LAST = 10**17
+MOST_SEARCHED = 5_000
+SEARCHED_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +35,23 @@ class AuditLine:
     action: str
     target: str
     facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditFilter:
+    """Who, what (the beginning of the action), on what (a part of the target)."""
+
+    actor: str | None = None
+    action: str | None = None
+    target: str | None = None
+
+    def has(self, line: AuditLine) -> bool:
+        """Whether an entry matches."""
+        return (
+            self.actor in (None, line.actor)
+            and line.action.startswith(self.action or "")
+            and (self.target or "").lower() in line.target.lower()
+        )
 
 
 class Audit:
@@ -63,12 +82,27 @@ class Audit:
             self._last = max(now, self._last + timedelta(microseconds=1))
             return self._last
 
-    def page(self, *, limit: int = 50, after: str | None = None) -> Page[AuditLine]:
-        """Entries, newest first; `after` is the `next` of the page before."""
-        found = self._store.records.list(AUDIT, after or "", limit + 1)
-        shown = found[:limit]
-        more = shown[-1].name if len(found) > limit else None
-        return Page([_line(record) for record in shown], more)
+    def page(
+        self, where: AuditFilter | None = None, *, limit: int = 50, after: str | None = None
+    ) -> Page[AuditLine]:
+        """Entries, newest first; `after` is the `next` of the page before. A filter looks through
+        at most 5,000 entries, and the next page continues there.
+        """
+        shown: list[AuditLine] = []
+        searched = 0
+        while searched < MOST_SEARCHED:
+            found = self._store.records.list(AUDIT, after or "", SEARCHED_AT_ONCE)
+            for record in found:
+                if len(shown) == limit:
+                    return Page(shown, after)
+                line = _line(record)
+                if where is None or where.has(line):
+                    shown.append(line)
+                after = record.name
+            if len(found) < SEARCHED_AT_ONCE:
+                return Page(shown, None)
+            searched += len(found)
+        return Page(shown, after)
 
 
 def _position(moment: datetime) -> str:

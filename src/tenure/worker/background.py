@@ -27,6 +27,7 @@ from tenure.worker.tick import TickReport, TickStep, tick
 from tenure.worker.tick_steps import steps_of
 from tenure.worker.upkeep.ageing import EVERY_SECONDS, Ageing
 from tenure.worker.upkeep.pruning import PRUNING, Pruner
+from tenure.worker.upkeep.rollups import FLUSH_SECONDS, Rollups
 
 if TYPE_CHECKING:
     from tenure.worker.worker import Worker
@@ -72,6 +73,7 @@ def _start_loops(worker: Worker, pipeline: Pipeline) -> list[asyncio.Future[None
         keep_working(pipeline, settings, app.signals, app.settings.poll_seconds),
         keep_ticking(patient, settings, app.signals, stop),
         keep_lifting(worker.ageing, app.signals, stop),
+        keep_rolling_up(pipeline.rollups, app.signals, stop),
         *(keep_punctual(step, settings, app.signals, stop) for step in others),
     ]
     return [asyncio.ensure_future(loop) for loop in loops]
@@ -213,6 +215,19 @@ async def keep_lifting(ageing: Ageing, signals: Signals, stop: asyncio.Event) ->
                 await in_daemon(ageing.turn)
             except Exception as error:
                 signals.emit("worker.error", error=error, step="ageing")
+
+
+async def keep_rolling_up(rollups: Rollups, signals: Signals, stop: asyncio.Event) -> None:
+    """Add to the charts what this worker has counted, every few seconds."""
+    while rollups.wanted and not stop.is_set():
+        await pause(stop, FLUSH_SECONDS)
+        try:
+            await in_daemon(rollups.flush)
+        except Exception as error:
+            known = isinstance(error, StoreUnavailable)
+            signals.emit(
+                "store.unavailable" if known else "worker.error", error=error, step="rollups"
+            )
 
 
 async def pause(stop: asyncio.Event, seconds: float) -> None:

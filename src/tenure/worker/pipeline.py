@@ -29,6 +29,7 @@ from tenure.worker.settling.foreign_commits import ForeignCommits
 from tenure.worker.settling.settled_runs import SettledRuns
 from tenure.worker.settling.settler import Settler
 from tenure.worker.shutdown import Shutdown
+from tenure.worker.upkeep.rollups import Rollups
 
 # One for a claim, one for a batch of settlements, one for what is tried again or looked up.
 STORE_THREADS = 3
@@ -63,12 +64,20 @@ class Pipeline:
         self._store_threads = Threads(STORE_THREADS, "tenure-store")
         in_thread = self._store_threads.submit
         tell_ended = store.wakeups.ended_jobs.finished
-        settled = SettledRuns(self.held, signals, tell_ended, self.wake_timer.due_in)
+        self.rollups = Rollups(store)
+        settled = SettledRuns(self.held, signals, tell_ended, self.wake_timer.due_in, self.rollups)
         self._settler = Settler(store, signals, in_thread, settled, self.changes)
         foreign = ForeignCommits(store.jobs, signals, in_thread)
         counts = ClassCounts(store.jobs, signals, in_thread)
         self._finisher = finisher = Finisher(
-            signals, self._settler, self.held, self.changes, foreign, counts, tell_ended
+            signals,
+            self._settler,
+            self.held,
+            self.changes,
+            foreign,
+            counts,
+            tell_ended,
+            self.rollups,
         )
         self._starters = Starters(app, slots.total, isolation)
         begun = BegunReports(store.jobs, signals, in_thread)

@@ -41,6 +41,7 @@ async def working(
                     worker.settings.shutdown_timeout_ms / 1000 if finishing is None else finishing()
                 )
                 await pipeline.drain(seconds, worker.stop_request.hurry)
+                await asyncio.to_thread(pipeline.rollups.flush_quietly)
 
 
 @asynccontextmanager

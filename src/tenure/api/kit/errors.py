@@ -12,6 +12,7 @@ ApiError
 ├── TooManyStreams        this process serves as many event streams as it may
 ├── WorkerRefused         the worker of this process runs or is stopped already, or there is none
 ├── OperationNotFound     no such operation
+├── LimitNotFound         no operator has limited this kind
 └── NotReady              the service cannot do its work now
 """
 
@@ -133,6 +134,15 @@ class OperationNotFound(ApiError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"there is no operation {name[:80]!r}; they are kept for a day")
+
+
+class LimitNotFound(ApiError):
+    """No operator has set such a limit."""
+
+    code = "limit_not_found"
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"no operator has set such a limit of the kind {kind[:200]!r}")
 
 
 class NotReady(ApiError):

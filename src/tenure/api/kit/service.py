@@ -9,9 +9,9 @@ from fastapi import Depends, Request
 
 from tenure.access.scoped_jobs import ScopedJobs
 from tenure.api.bulk_moves import Operations
-from tenure.api.depth_cache import DepthCache
 from tenure.api.embedded_worker import EmbeddedWorker
 from tenure.api.events import Hub
+from tenure.api.findings_cache import FindingsCache
 from tenure.api.kit.idempotency import Idempotency
 from tenure.api.kit.identity import Reader, Writer
 from tenure.api.settings import ApiSettings
@@ -35,7 +35,7 @@ class Service:
     hub: Hub
     metrics: Metrics
     why_cache: WhyCache
-    depth_cache: DepthCache
+    findings: FindingsCache
     tick: TickRoute | None
 
     @classmethod
@@ -50,7 +50,7 @@ class Service:
             hub=Hub(engine, seconds=settings.events_seconds, most=settings.events_clients),
             metrics=Metrics.of(engine),
             why_cache=WhyCache(engine),
-            depth_cache=DepthCache(engine),
+            findings=FindingsCache(engine),
             tick=tick_route(engine),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
@@ -10,8 +11,9 @@ from tenure.api.kit.answers import may
 from tenure.api.kit.cursors import seal, unseal
 from tenure.api.kit.idempotency import Answer
 from tenure.api.kit.identity import Reader, Writer
-from tenure.api.kit.service import Readable, Service, Serving, Writable, service_of
-from tenure.api.kit.shapes.filters import ListInput
+from tenure.api.kit.service import Engine, Readable, Service, Serving, Writable, service_of
+from tenure.api.kit.shapes.counts import CountsShape, FamilyShape, counts_shape, family_shape
+from tenure.api.kit.shapes.filters import FilterInput, ListInput
 from tenure.api.kit.shapes.jobs import (
     HistoryShape,
     JobPage,
@@ -27,6 +29,7 @@ from tenure.api.kit.shapes.jobs import (
     whole,
 )
 from tenure.api.routes.answers import JobId, created, with_etag
+from tenure.api.routes.rows import list_rows
 from tenure.app import Tenure
 from tenure.core.errors import OptionError
 from tenure.core.job import DEAD_LETTERS, Job, State
@@ -35,6 +38,7 @@ from tenure.jobs.options import Options
 
 router = APIRouter(prefix="/api", tags=["jobs"])
 MOST_LINES = 5_000
+FAMILY = 100
 After = Annotated[str | None, Query(max_length=500, description="`next` of the previous page.")]
 ALREADY = "Its key named a job already"
 ONCE = (
@@ -92,6 +96,14 @@ def list_jobs(
     return _page(asked, caller, request, response)
 
 
+@router.get("/jobs/counts", operation_id="countJobs")
+def count_jobs(
+    asked: Annotated[FilterInput, Query()], caller: Reader, engine: Engine
+) -> CountsShape:
+    """Count jobs by state. Never reads more than 100,000 rows; each count says how good it is."""
+    return counts_shape(caller.jobs(engine).tally(asked.filter(caller)))
+
+
 @router.get("/dead-letters", operation_id="listDeadLetters")
 def list_dead_letters(
     asked: Annotated[ListInput, Query()], caller: Reader, request: Request, response: Response
@@ -118,6 +130,14 @@ def get_job(
     """Read one job with payload, result, last error, and the reason why it is not running."""
     service = service_of(request)
     return with_etag(_whole(service, caller.jobs(service.engine).get(job_id)), if_none_match)
+
+
+@router.get("/jobs/{jobId}/family", operation_id="getJobFamily", responses=may(404))
+def get_family(job_id: JobId, caller: Reader, service: Serving) -> FamilyShape:
+    """Read the job that enqueued it, the jobs that it enqueued, its dependencies and its steps."""
+    found = caller.jobs(service.engine).relatives(job_id, FAMILY + 1)
+    rows = partial(list_rows, service, why=False)
+    return family_shape(found, rows, FAMILY)
 
 
 @router.get("/jobs/{jobId}/history", operation_id="getJobHistory", responses=may(404))
@@ -186,11 +206,16 @@ def _page(asked: ListInput, caller: Reader, request: Request, response: Response
     jobs = caller.jobs(service.engine)
     limit = asked.limit(service.settings.page_limit)
     after = unseal(asked.after, asked.question())
-    page = jobs.page(asked.where(caller.whose(asked.user_id)), limit=limit, after=after)
+    page = jobs.page(asked.filter(caller), limit=limit, after=after)
     more = seal(page.next, asked.question())
     if more is not None:
         response.headers["link"] = f'<{_link(request, more)}>; rel="next"'
-    return JobPage(items=[light(job) for job in page.rows], next=more)
+    return JobPage.model_construct(
+        items=list_rows(service, page.rows, why=bool(asked.include)),
+        next=more,
+        searched=page.searched,
+        complete=page.complete,
+    )
 
 
 def _link(request: Request, after: str) -> str:

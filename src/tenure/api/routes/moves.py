@@ -39,7 +39,7 @@ async def replay_jobs(
     asked: MoveInput, caller: Writer, service: Serving, response: Response
 ) -> OperationShape:
     """Start failed and dead jobs that match again. `dryRun` only counts them."""
-    where = asked.where(caller.whose(asked.user_id))
+    where = asked.filter(caller)
     if set(where.states or ()) - set(DEAD_LETTERS):
         raise OptionError("replay takes failed and dead jobs; retry others one by one")
     jobs = caller.jobs(service.engine)
@@ -54,7 +54,7 @@ async def cancel_jobs(
     asked: MoveInput, caller: Writer, service: Serving, response: Response
 ) -> OperationShape:
     """Cancel waiting jobs that match, and ask running ones to stop. `dryRun` only counts them."""
-    where = asked.where(caller.whose(asked.user_id))
+    where = asked.filter(caller)
     jobs = caller.jobs(service.engine)
     mine = where if where.states is not None else replace(where, states=OPEN_STATES)
     order = _Order("cancel", jobs, where, mine, jobs.cancel_all)

@@ -9,12 +9,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from tenure.cli.doctor.checks import examine
 from tenure.cli.kit import errors
 from tenure.cli.kit.engines import open_existing, sql_store
 from tenure.cli.kit.options import AsJson, Database
 from tenure.cli.kit.output import console, show_json
 from tenure.feature.finding import Finding, Level
+from tenure.watch.doctor.checks import examine
 
 MARKS = {Level.OK: ("✓", "green"), Level.WARNING: ("!", "yellow"), Level.PROBLEM: ("✗", "bold red")}
 

@@ -28,7 +28,9 @@ from tenure.stores.contract.parts import (
     RecordStore,
     StepStore,
     Stopped,
+    TenantLoad,
 )
+from tenure.stores.contract.rollups import RollupStore
 from tenure.stores.contract.store import Store
 from tenure.wakeups.due_jobs import Wakeups
 
@@ -82,6 +84,12 @@ class CombinedStore:
         """The jobs part's own: its claims heed them."""
         found: GateStore = getattr(self.jobs, "gates", None)  # type: ignore[assignment]
         return self._having(Capability.LIMITS, found)
+
+    @property
+    def rollups(self) -> RollupStore:
+        """The jobs part's own: what has ended is counted where it is."""
+        found: RollupStore = getattr(self.jobs, "rollups", None)  # type: ignore[assignment]
+        return self._having(Capability.ROLLUPS, found)
 
     @property
     def locks(self) -> LockStore:
@@ -159,6 +167,10 @@ class QueuesUnseen:
         """Refused."""
         raise self._refuse(Capability.COUNTS)
 
+    def kinds(self) -> Sequence[Depth]:
+        """Refused."""
+        raise self._refuse(Capability.COUNTS)
+
     def loads(self) -> Sequence[Load]:
         """Refused."""
         raise self._refuse(Capability.COUNTS)
@@ -172,6 +184,14 @@ class QueuesUnseen:
         raise self._refuse(Capability.COUNTS)
 
     def ahead(self, job: Job) -> int:
+        """Refused."""
+        raise self._refuse(Capability.COUNTS)
+
+    def ahead_of(self, jobs: Sequence[Job]) -> Mapping[str, int]:
+        """Refused."""
+        raise self._refuse(Capability.COUNTS)
+
+    def tenants(self) -> Sequence[TenantLoad]:
         """Refused."""
         raise self._refuse(Capability.COUNTS)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -54,6 +54,6 @@ class GateStore(Protocol):
         """
         ...
 
-    def gate_of(self, job_id: str) -> str | None:
-        """The gate of a job: its kind's, or its key's if it has one; None if it has neither."""
+    def gates_of(self, job_ids: Collection[str]) -> Mapping[str, str | None]:
+        """The gate of each job: its kind's, or its key's if it has one; None if it has neither."""
         ...

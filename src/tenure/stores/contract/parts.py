@@ -13,6 +13,7 @@ from tenure.core.lease import Lease
 COUNTED_AT_MOST = 20_000
 HELD_COUNTED_AT_MOST = 10_000
 QUEUES_AT_MOST = 200
+KINDS_AT_MOST = 5_000
 PAGE = 500
 
 
@@ -52,6 +53,22 @@ class Load:
         """All jobs that wait: for a worker, for their time, or for other jobs."""
         return self.ready + self.held
 
+    @property
+    def at_least(self) -> bool:
+        """Whether counting has stopped at a bound."""
+        return self.ready >= COUNTED_AT_MOST or max(self.held, self.running) >= HELD_COUNTED_AT_MOST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantLoad:
+    """Open jobs of one tenant. `held` wait for a limit or for other jobs."""
+
+    tenant: str
+    queued: int = 0
+    held: int = 0
+    running: int = 0
+    at_least: bool = False
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueState:
@@ -82,6 +99,10 @@ class QueueStore(Protocol):
         """Open jobs by queue, kind and state."""
         ...
 
+    def kinds(self) -> Sequence[Depth]:
+        """Jobs that may run by queue and kind, of the first KINDS_AT_MOST of each queue."""
+        ...
+
     def loads(self) -> Sequence[Load]:
         """Open jobs by queue. The cost is bounded, so it may be asked often."""
         ...
@@ -92,6 +113,14 @@ class QueueStore(Protocol):
 
     def ahead(self, job: Job) -> int:
         """Due jobs that come before it in its queue, counted up to a small bound."""
+        ...
+
+    def ahead_of(self, jobs: Sequence[Job]) -> Mapping[str, int]:
+        """The same for the due jobs of a page, by id; a few statements for all of them."""
+        ...
+
+    def tenants(self) -> Sequence[TenantLoad]:
+        """Tenants with open jobs, counted up to COUNTED_AT_MOST."""
         ...
 
     def head(self, job: Job) -> tuple[str, State] | None:

@@ -23,6 +23,7 @@ from tenure.stores.contract.parts import (
     RecordStore,
     StepStore,
 )
+from tenure.stores.contract.rollups import RollupStore
 from tenure.wakeups.due_jobs import Wakeups
 
 
@@ -82,6 +83,11 @@ class Parts(Protocol):
     @property
     def endings(self) -> EndingStore:
         """Features that follow the endings of jobs."""
+        ...
+
+    @property
+    def rollups(self) -> RollupStore:
+        """Counts by minute, and groups of errors."""
         ...
 
     @property

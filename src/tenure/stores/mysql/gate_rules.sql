@@ -47,8 +47,8 @@ WHERE name = :gate AND 1 IN :ids
 -- No job was there to try.
 UPDATE tenure_gate_rules FORCE INDEX (PRIMARY) SET held_until = {now} WHERE name = :gate AND probes > 0
 
--- name: gate_of_job
-SELECT limit_key FROM tenure_jobs WHERE id = :id
+-- name: gates_of_jobs
+SELECT id, limit_key FROM tenure_jobs WHERE id IN :ids
 
 -- name: rated_kinds
 -- Kinds that must not be claimed ahead: a rate, and a probe, count what begins.

@@ -234,12 +234,12 @@ WHERE j.id IN :ids AND j.fence = r.fence
 -- name: add_history
 -- One line per (job, fence): what did not simply succeed, and operators' moves.
 INSERT INTO tenure_attempts (job_id, fence, attempt, entry, worker, started_at, finished_at,
-    failure)
+    failure, error_group)
 SELECT j.id, r.fence, j.attempt + r.spent, r.entry, coalesce(r.worker, j.lease_owner),
-    CASE WHEN r.worker IS NULL THEN j.started_at END, {now}, r.failure
+    CASE WHEN r.worker IS NULL THEN j.started_at END, {now}, r.failure, r.error_group
 FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id BIGINT PATH '$.id', fence BIGINT PATH '$.fence',
     spent INT PATH '$.spent', entry LONGTEXT PATH '$.entry', worker LONGTEXT PATH '$.worker',
-    failure LONGTEXT PATH '$.failure')) r
+    failure LONGTEXT PATH '$.failure', error_group BIGINT PATH '$.error_group')) r
 STRAIGHT_JOIN tenure_jobs j FORCE INDEX (PRIMARY) ON j.id = r.id
 ON DUPLICATE KEY UPDATE tenure_attempts.fence = tenure_attempts.fence
 

@@ -43,8 +43,8 @@ RETURNING 1, name, probes
 -- No job was there to try.
 UPDATE tenure_gate_rules SET held_until = {now} WHERE name = ANY(:gate::text[]) AND probes > 0
 
--- name: gate_of_job
-SELECT limit_key FROM tenure_jobs WHERE id = :id::bigint
+-- name: gates_of_jobs
+SELECT id, limit_key FROM tenure_jobs WHERE id = ANY(:ids::bigint[])
 
 -- name: rated_kinds
 -- Kinds that must not be claimed ahead: a rate, and a probe, count what begins.

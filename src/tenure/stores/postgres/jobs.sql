@@ -259,12 +259,12 @@ RETURNING j.id
 -- name: add_history
 -- One line per (job, fence): what did not simply succeed, and operators' moves.
 INSERT INTO tenure_attempts (job_id, fence, attempt, entry, worker, started_at, finished_at,
-    failure)
+    failure, error_group)
 SELECT j.id, r.fence, j.attempt + r.spent, r.entry, coalesce(r.worker, j.lease_owner),
-    CASE WHEN r.worker IS NULL THEN j.started_at END, {now}, r.failure
+    CASE WHEN r.worker IS NULL THEN j.started_at END, {now}, r.failure, r.error_group
 FROM unnest(:id::bigint[], :fence::bigint[], :spent::int[], :entry::text[], :worker::text[],
-        :failure::text[])
-    AS r (id, fence, spent, entry, worker, failure)
+        :failure::text[], :error_group::bigint[])
+    AS r (id, fence, spent, entry, worker, failure, error_group)
 JOIN tenure_jobs j ON j.id = r.id
 ON CONFLICT (job_id, fence) DO NOTHING
 

@@ -25,6 +25,7 @@ from tenure.stores.sql.parts.locks import SqlLocks
 from tenure.stores.sql.parts.ordering_keys import SqlOrders
 from tenure.stores.sql.parts.queues import SqlQueues
 from tenure.stores.sql.parts.records import SqlRecords
+from tenure.stores.sql.parts.rollups import SqlRollups
 from tenure.stores.sql.parts.steps import SqlSteps
 from tenure.stores.sql.parts.unique_names import SqlKeys
 from tenure.stores.sql.schema_check import SchemaCheck
@@ -61,6 +62,7 @@ class SqlStore:
         self.orders = SqlOrders(self.database, self._lanes_freed)
         self.steps = SqlSteps(self.database)
         self.gates = SqlGates(self.database, partial(_rules_changed, self))
+        self.rollups = SqlRollups(self.database)
         # Without a listener, wake-ups stay within the process.
         missing = set[Capability]() if self.wakeups.listeners else {Capability.WAKE_UPS}
         self.capabilities = frozenset(Capability) - missing

@@ -46,8 +46,8 @@ RETURNING 1, name, probes
 -- No job was there to try.
 UPDATE tenure_gate_rules SET held_until = {now} WHERE name = :gate AND probes > 0
 
--- name: gate_of_job
-SELECT limit_key FROM tenure_jobs WHERE id = :id
+-- name: gates_of_jobs
+SELECT id, limit_key FROM tenure_jobs WHERE id IN (SELECT value FROM json_each(:ids))
 
 -- name: rated_kinds
 -- Kinds that must not be claimed ahead: a rate, and a probe, count what begins.

@@ -196,10 +196,10 @@ RETURNING tenure_jobs.id
 -- name: add_history
 -- One line per (job, fence): what did not simply succeed, and operators' moves.
 INSERT INTO tenure_attempts (job_id, fence, attempt, entry, worker, started_at, finished_at,
-    failure)
+    failure, error_group)
 SELECT j.id, r.value ->> 1, j.attempt + (r.value ->> 2), r.value ->> 3,
     coalesce(r.value ->> 4, j.lease_owner),
-    CASE WHEN r.value ->> 4 IS NULL THEN j.started_at END, {now}, r.value ->> 5
+    CASE WHEN r.value ->> 4 IS NULL THEN j.started_at END, {now}, r.value ->> 5, r.value ->> 6
 FROM json_each(:rows) r CROSS JOIN tenure_jobs j WHERE j.id = r.value ->> 0
 ON CONFLICT (job_id, fence) DO NOTHING
 

@@ -17,6 +17,7 @@ from tenure.worker.running.run import Run
 from tenure.worker.settling.class_counts import ClassCounts
 from tenure.worker.settling.foreign_commits import ForeignCommits
 from tenure.worker.settling.settler import Settler
+from tenure.worker.upkeep.rollups import Rollups
 
 RETURNED = Returned()
 
@@ -33,12 +34,14 @@ class Finisher:
         foreign: ForeignCommits,
         counts: ClassCounts,
         tell_ended: Callable[[list[str]], None],
+        rollups: Rollups,
     ) -> None:
         self._signals = signals
         self._put = settler.put
         self._held = held
         self._tell_change = changes.tell
         self._tell_ended = tell_ended
+        self._count = rollups.count_one
         self.confirm = foreign.confirm
         self.counts = counts
         self.returned = 0
@@ -69,6 +72,7 @@ class Finisher:
         self._signals.emit("job.let_go", id=lease.job_id, settled=run.job.settled)
         self._tell_ended([lease.job_id])
         if settlement is not None:
+            self._count(settlement, run)
             self._signals.emit(
                 "jobs.settled", batch=[SettledRun(run.claimed, settlement, run.seconds)]
             )

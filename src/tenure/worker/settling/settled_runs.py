@@ -10,6 +10,7 @@ from tenure.core.settlement import SettledRun, Settlement
 from tenure.core.signals import Signals
 from tenure.worker.held_runs import HeldRuns
 from tenure.worker.running.run import Run
+from tenure.worker.upkeep.rollups import Rollups
 
 QUEUED = State.QUEUED
 
@@ -25,11 +26,13 @@ class SettledRuns:
         signals: Signals,
         tell_ended: Callable[[list[str]], None],
         due_in: Callable[[str, float], None],
+        rollups: Rollups,
     ) -> None:
         self._forget_all = held.forget_all
         self._signals = signals
         self._tell_ended = tell_ended
         self._due_in = due_in
+        self._count = rollups.count
 
     def forget(self, item: Settlement) -> None:
         """It cannot be written at all: its lease will run out."""
@@ -40,6 +43,7 @@ class SettledRuns:
         ended = [item.lease.job_id for item in batch if item.state is not QUEUED]
         self._tell_ended(ended)
         runs = self._forget_all(batch)
+        self._count(batch, runs, applied)
         heard = self._signals.heard("job.settled")
         counted = self._signals.heard("jobs.settled")
         if len(ended) == len(batch) and applied.issuperset(ended) and not (heard or counted):

@@ -27,6 +27,9 @@ QUICK_SECONDS = 0.03
 SLOW_SECONDS = 0.1
 STOPPED_KEYS = "stopped keys"
 STOPPED_AGAIN = timedelta(minutes=1)
+ROLLUPS = "rollups"
+ROLLUPS_AGAIN = timedelta(minutes=1)
+ROLLUPS_PRUNED = 10_000
 HELD_AT_ONCE = 5_000
 HELD_PER_TURN = 20
 
@@ -61,6 +64,7 @@ class Pruner:
         if not self._rules:  # all jobs are kept, but keys expire
             self._purge(JobFilter(ids=()), self._app.store.now(), None, budget)
         removed = sum([self._follow(rule, budget) for rule in self._rules])
+        self._prune_rollups(budget)
         self._app.features.prune(self._limit, lambda: self._must_end(budget))
         if removed:
             self._app.signals.emit("jobs.purged", jobs=removed)
@@ -90,6 +94,15 @@ class Pruner:
         self._remember(STOPPED_KEYS, Walk(now, after))
         if released:
             self._app.signals.emit("orders.released", keys=released)
+
+    def _prune_rollups(self, budget: Budget) -> None:
+        """Once a minute in the whole fleet: the rows of a minute are few."""
+        if Capability.ROLLUPS not in self._app.store.capabilities or self._must_end(budget):
+            return
+        now, walk = self._app.store.now(), self._recall(ROLLUPS)
+        if walk is None or now - walk.begun >= ROLLUPS_AGAIN:
+            self._app.store.rollups.prune(ROLLUPS_PRUNED)
+            self._remember(ROLLUPS, Walk(now, None))
 
     def _follow(self, rule: Rule, budget: Budget) -> int:
         """Follow a retention rule from where the last turn ended."""

@@ -16,6 +16,7 @@ from tenure.core.rules.why import Why
 from tenure.jobs.option_values import AFTER_AT_MOST, TEN_YEARS
 from tenure.jobs.options import Options
 from tenure.stores.contract import Attempt, LogLine
+from tenure.stores.contract.reading import ShortError
 
 RENAMED = {
     "delay_seconds": "delay",
@@ -151,6 +152,21 @@ class JobShape(Shape):
     lifted: bool = Field(description="Whether its queue's ageing has raised its priority.")
 
 
+class ShortErrorShape(Shape):
+    """What a handler raised last, cut short."""
+
+    type: str
+    message: str
+    code: str | None
+
+
+class ListedJobShape(JobShape):
+    """A job of a list, with its last failure; `why` is there if it was asked for."""
+
+    last_error: ShortErrorShape | None
+    why: WhyShape | None = Field(description="Only for waiting jobs, with `include=why`.")
+
+
 class WholeJobShape(JobShape):
     """One job with everything: payload, result, the last error, and why it is not running."""
 
@@ -185,8 +201,10 @@ class LogLineShape(Shape):
 class JobPage(Shape):
     """Newest first. Pass `next` as `after` for the next page; null: this is the last."""
 
-    items: list[JobShape]
+    items: list[ListedJobShape]
     next: str | None
+    searched: int | None = Field(description="How many rows were read, if no index had the answer.")
+    complete: bool = Field(description="False: older rows were not searched; `next` continues.")
 
 
 class HistoryShape(Shape):
@@ -210,6 +228,19 @@ def light(job: Job) -> JobShape:
     """Everything but payload and result."""
     # Not validated: the values come from the store, and lists are a hot route.
     return JobShape.model_construct(**_light(job))
+
+
+def listed(job: Job, error: ShortError | None, why: Why | None) -> ListedJobShape:
+    """A row of a list."""
+    return ListedJobShape.model_construct(
+        **_light(job),
+        last_error=None
+        if error is None
+        else ShortErrorShape.model_construct(
+            type=error.type, message=error.message, code=error.code
+        ),
+        why=None if why is None else WhyShape.model_construct(code=why.code, text=why.text),
+    )
 
 
 def whole(job: Job, history: list[Attempt], why: Why) -> WholeJobShape:

@@ -17,6 +17,7 @@ from tenure.core.timing.clock import seconds_to_micros
 from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.statement import WAITED, Batch, Plan, Row, Statement
 from tenure.stores.sql.write.history import HistoryLine, write_history
+from tenure.stores.sql.write.roll_up import roll_up_ended
 from tenure.stores.sql.write.settle import PATIENCE_SECONDS, settle
 
 # A worker that died held far fewer; a fleet that died is recovered in several sweeps.
@@ -97,14 +98,16 @@ def _bury(over: list[Settlement], ended: Ended, endings: Endings, *, calm: bool)
         tied = yield Statement("chained_jobs", {"ids": [int(end.lease.job_id) for end in over]})
         left_alone = {str(number) for number, *_ in tied}
         over = [end for end in over if end.lease.job_id not in left_alone]
-    buried = (yield from settle(over, endings, PATIENCE_SECONDS)).ids if over else ()
+    patience = PATIENCE_SECONDS
+    buried = (yield from settle(over, endings, patience)).ids if over else frozenset[str]()
+    yield from roll_up_ended(map(int, buried))
     ended += [(e.lease.job_id, e.state, e.reason or "") for e in over if e.lease.job_id in buried]
 
 
 def _release(lost: list[LostLease]) -> Plan[None]:
     yield from write_history(
         [
-            HistoryLine(one.id, one.fence, 0, "crashed", None, crash_failure(one.message).to_json())
+            HistoryLine.of_failure(one.id, one.fence, "crashed", crash_failure(one.message))
             for one in lost
         ]
     )

@@ -21,6 +21,7 @@ from tenure.stores.sql.claim.take import take
 from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.statement import Plan, Rows, Statement
 from tenure.stores.sql.write import held_jobs
+from tenure.stores.sql.write.roll_up import roll_up_ended
 
 # Bounded, so that a claim stays short however many jobs expire at once.
 EXPIRED_AT_ONCE = 100
@@ -93,4 +94,5 @@ def _expire(ended: Ended, endings: Endings, *, calm: bool) -> Plan[None]:
             yield Statement("expire_tied", {"ids": ids})
             yield from held_jobs.let_go(links, endings)
             expired += ids
+    yield from roll_up_ended(expired)
     ended += [(str(number), State.CANCELED, "expired") for number in expired]

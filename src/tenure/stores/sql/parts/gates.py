@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -79,13 +79,11 @@ class SqlGates:
         self._here = (*self._here, heard)
         return lambda: self._remove(heard)
 
-    def gate_of(self, job_id: str) -> str | None:
-        """The gate under which a job was added, or at which it was parked."""
-        values = {"id": row_id(job_id)}
-        found: list[str | None] = [
-            name for (name,) in self._database.read(Statement("gate_of_job", values))
-        ]
-        return found[0] if found else None
+    def gates_of(self, job_ids: Collection[str]) -> Mapping[str, str | None]:
+        """The gates under which jobs were added, or at which they were parked."""
+        values = {"ids": [row_id(job_id) for job_id in job_ids]}
+        found = self._database.read(Statement("gates_of_jobs", values))
+        return {str(number): gate for number, gate in found}
 
     def _is_held(self, name: str) -> bool:
         found = self._database.read(Statement("named_rules", {"gates": [name]}))

@@ -13,15 +13,18 @@ from tenure.core.timing.clock import from_micros, seconds_to_micros, to_micros
 from tenure.stores.contract.parts import (
     COUNTED_AT_MOST,
     HELD_COUNTED_AT_MOST,
+    KINDS_AT_MOST,
     QUEUES_AT_MOST,
     Depth,
     Load,
     QueueState,
+    TenantLoad,
 )
 from tenure.stores.sql.claim import ageing
 from tenure.stores.sql.database import Database
 from tenure.stores.sql.ids import row_id
 from tenure.stores.sql.read.job_rows import moment
+from tenure.stores.sql.read.lines import ahead_of, tenant_loads
 from tenure.stores.sql.rows import STATES
 from tenure.stores.sql.statement import Statement, one
 from tenure.stores.sql.write.placement import place
@@ -44,6 +47,22 @@ class QueueCounts:
                 oldest_run_at=from_micros(oldest),
             )
             for queue, kind, state, jobs, oldest in self._database.read(Statement("depths"))
+        ]
+
+    def kinds(self) -> Sequence[Depth]:
+        """Jobs that may run by queue and kind, at a bounded cost."""
+        return [
+            Depth(
+                queue=queue,
+                kind=kind,
+                state=State.QUEUED,
+                jobs=jobs,
+                oldest_run_at=from_micros(oldest),
+            )
+            for queue in self._names()
+            for kind, jobs, oldest in self._database.read(
+                Statement("queue_kinds", {"queue": queue, "limit": KINDS_AT_MOST})
+            )
         ]
 
     def loads(self) -> Sequence[Load]:
@@ -93,6 +112,14 @@ class QueueCounts:
         }
         [(jobs,)] = self._database.read(Statement("jobs_ahead", values))
         return int(jobs)
+
+    def ahead_of(self, jobs: Sequence[Job]) -> Mapping[str, int]:
+        """Due jobs that come before each of these."""
+        return ahead_of(self._database.read, jobs)
+
+    def tenants(self) -> Sequence[TenantLoad]:
+        """Tenants with open jobs."""
+        return tenant_loads(self._database.read)
 
     def head(self, job: Job) -> tuple[str, State] | None:
         """The job at the head of this one's ordering key: it runs, is next, or blocks the key."""

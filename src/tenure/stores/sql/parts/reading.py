@@ -9,11 +9,15 @@ from tenure.core.filter import JobFilter
 from tenure.core.job import Job, State
 from tenure.core.page import MAX_PAGE, Page
 from tenure.stores.contract import Attempt, LogLine
+from tenure.stores.contract.reading import Counts, Relatives, ShortError
 from tenure.stores.sql.ids import log_line_id, row_id
 from tenure.stores.sql.parts.part import SqlPart
 from tenure.stores.sql.read import job_rows
 from tenure.stores.sql.read.conditions import conditions
+from tenure.stores.sql.read.counts import count_open, count_states
 from tenure.stores.sql.read.page import read_page
+from tenure.stores.sql.read.relatives import last_errors, relatives
+from tenure.stores.sql.read.walk import open_only
 from tenure.stores.sql.rows import STATES
 from tenure.stores.sql.statement import Statement
 
@@ -48,9 +52,23 @@ class SqlReading(SqlPart):
 
     def count(self, where: JobFilter) -> Mapping[State, int]:
         """How many jobs match, by state."""
+        if open_only(where):
+            return count_open(self._database.read, where)
         names, values = conditions(where)
         found = self._database.read(Statement("count_jobs", values, where=names))
         return {STATES[code]: count for code, count in found}
+
+    def tally(self, where: JobFilter) -> Counts:
+        """Jobs by state at a bounded cost."""
+        return count_states(self._database.read, where)
+
+    def last_errors(self, ids: Sequence[str]) -> Mapping[str, ShortError]:
+        """The last failures of these jobs in one statement."""
+        return last_errors(self._database.read, ids)
+
+    def relatives(self, job: Job, limit: int = 100) -> Relatives:
+        """Parent, children, links of `after`, finished steps."""
+        return relatives(self._database.read, job, limit)
 
     def history(self, job_id: str) -> Sequence[Attempt]:
         """Oldest first."""

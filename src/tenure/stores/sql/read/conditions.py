@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Callable
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
 from tenure.core.errors import OptionError
-from tenure.core.filter import JobFilter
+from tenure.core.filter import JobFilter, PayloadPath
 from tenure.core.job import DEAD_LETTERS
+from tenure.core.rules.error_groups import parsed
 from tenure.core.timing.clock import to_micros
 from tenure.stores.sql.ids import row_id
 from tenure.stores.sql.rows import CODES
+
+Condition = tuple[list[str], dict[str, Any]]
+"""Names for `{where}`, and their values."""
 
 
 def conditions(where: JobFilter) -> tuple[tuple[str, ...], dict[str, Any]]:
@@ -22,12 +29,62 @@ def conditions(where: JobFilter) -> tuple[tuple[str, ...], dict[str, Any]]:
         value = getattr(where, field.name)
         if value is None:
             continue
-        if field.name == "states" and set(value) == set(DEAD_LETTERS):
-            names.append("letters")
+        if field.name in SEARCHED:
+            found, more = SEARCHED[field.name](value)
+            names += found
+            values.update(more)
             continue
+        if field.name == "states" and set(value) <= set(DEAD_LETTERS):
+            names.append("letters")
+            if len(value) == len(DEAD_LETTERS):
+                continue
         names.append(_name(field.name, where))
         values[field.name] = _value(field.name, value)
     return tuple(names), values
+
+
+def _any_key(value: str) -> Condition:
+    return ["any_key"], {"any_key": value, "any_id": row_id(value) or 0}
+
+
+def _error(value: str) -> Condition:
+    """A pattern for a part of a text; the store compares in lower case."""
+    plain = re.sub(r"([\\%_])", r"\\\1", value.lower())
+    # As it stands in the stored JSON, in which letters beyond ASCII are escaped.
+    written = json.dumps(value)[1:-1].lower()
+    return ["error"], {"error": f"%{plain}%", "error_json": written}
+
+
+def _error_group(value: str) -> Condition:
+    number = parsed(value)
+    return ["error_group"], {"error_group": -1 if number is None else number}
+
+
+def _payload(found: tuple[PayloadPath, ...]) -> Condition:
+    """Each of the few paths has a condition of its own: databases bind no number of them."""
+    names: list[str] = []
+    values: dict[str, Any] = {}
+    for place, one in enumerate(found):
+        names.append(f"payload_{place}")
+        values |= {
+            f"path_{place}": one.parts,
+            f"json_path_{place}": one.json_path,
+            f"value_{place}": one.value,
+        }
+    return names, values
+
+
+def _parent(value: str) -> Condition:
+    return ["parent"], {"parent": f"job:{value}", "parent_id": row_id(value) or 0}
+
+
+SEARCHED: dict[str, Callable[[Any], Condition]] = {
+    "any_key": _any_key,
+    "error": _error,
+    "error_group": _error_group,
+    "payload": _payload,
+    "parent": _parent,
+}
 
 
 def _name(field: str, where: JobFilter) -> str:

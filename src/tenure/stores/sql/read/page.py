@@ -10,6 +10,7 @@ from tenure.core.job import Job, State
 from tenure.core.page import Cursor, Page
 from tenure.stores.sql.read.conditions import conditions
 from tenure.stores.sql.read.job_rows import job
+from tenure.stores.sql.read.walk import SLOW, Walk, walk_of
 from tenure.stores.sql.rows import LAST_ID
 from tenure.stores.sql.statement import Rows, Statement
 
@@ -20,10 +21,28 @@ Read = Callable[[Statement], Rows]
 
 def read_page(read: Read, where: JobFilter, limit: int, after: str | None) -> Page[Job]:
     """One row more than asked for tells whether there is a next page."""
+    base = walk_of(where)
+    if base is not None:
+        return _searched(read, where, limit, base, _position(after))
     found = _find(read, where, limit + 1, _position(after))
     shown = [job(row) for row in found[:limit]]
-    more = Cursor((int(shown[-1].id),)).encode() if len(found) > limit else None
-    return Page(shown, more)
+    return Page(shown, _cursor(int(shown[-1].id)) if len(found) > limit else None)
+
+
+def _searched(
+    read: Read, where: JobFilter, limit: int, base: tuple[str, ...], after: int
+) -> Page[Job]:
+    """No index has the answer: walk over so many rows, and say so. The next page goes on there."""
+    names, values = conditions(where)
+    walk = Walk(read, base, values, after, slow=bool(SLOW & set(names)))
+    found: Rows = []
+    while len(found) <= limit and walk.on():
+        asked = {**values, **walk.bounds, "limit": limit + 1 - len(found)}
+        found += read(Statement("page_jobs", asked, where=(*names, "edge")))
+    shown = [job(row) for row in found[:limit]]
+    if len(found) > limit:
+        return Page(shown, _cursor(int(shown[-1].id)), walk.walked)
+    return Page(shown, None if walk.over else _cursor(walk.edge), walk.walked, walk.over)
 
 
 def _find(read: Read, where: JobFilter, limit: int, after: int) -> Rows:
@@ -38,6 +57,10 @@ def _find(read: Read, where: JobFilter, limit: int, after: int) -> Rows:
     if len(found) < limit:
         found = read(Statement("page_open_jobs", values, where=names))
     return found
+
+
+def _cursor(number: int) -> str:
+    return Cursor((number,)).encode()
 
 
 def _position(after: str | None) -> int:

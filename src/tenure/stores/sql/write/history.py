@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import NamedTuple
 
+from tenure.core.failure import Failure
+from tenure.core.rules.error_groups import group_of
 from tenure.core.settlement import Settlement
 from tenure.stores.sql.statement import Batch, Plan, Statement
 
@@ -18,9 +20,18 @@ class HistoryLine(NamedTuple):
     entry: str
     worker: str | None = None
     failure: str | None = None
+    error_group: int | None = None
+
+    @classmethod
+    def of_failure(
+        cls, number: int, fence: int, entry: str, failure: Failure, refunded: int = 0
+    ) -> HistoryLine:
+        """With the group that the failure belongs to, by which it can be searched."""
+        group = group_of(failure.type, failure.message)
+        return cls(number, fence, refunded, entry, None, failure.to_json(), group)
 
 
-COLUMNS = ("id", "fence", "spent", "entry", "worker", "failure")
+COLUMNS = ("id", "fence", "spent", "entry", "worker", "failure", "error_group")
 
 
 def write_history(lines: Sequence[HistoryLine]) -> Plan[None]:
@@ -37,7 +48,7 @@ def write_endings(settlements: Sequence[Settlement], applied: Container[int]) ->
 
 
 def _line(item: Settlement, entry: str) -> HistoryLine:
-    failure = None if item.failure is None else item.failure.to_json()
-    return HistoryLine(
-        int(item.lease.job_id), item.lease.fence, int(item.refund), entry, None, failure
-    )
+    number, fence, refunded = int(item.lease.job_id), item.lease.fence, int(item.refund)
+    if item.failure is None:
+        return HistoryLine(number, fence, refunded, entry)
+    return HistoryLine.of_failure(number, fence, entry, item.failure, refunded)

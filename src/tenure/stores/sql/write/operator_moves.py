@@ -15,6 +15,7 @@ from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
 from tenure.stores.sql.write import held_jobs
 from tenure.stores.sql.write.history import HistoryLine, write_history
 from tenure.stores.sql.write.leases import LOG_COLUMNS
+from tenure.stores.sql.write.roll_up import roll_up_ended
 
 ENTRIES = {Move.CANCEL: "canceled", Move.RETRY: "retried", Move.REPRIORITISE: "reprioritised"}
 
@@ -73,6 +74,8 @@ def _move(locked: list[LockedJob], move: Change, endings: Endings) -> Plan[set[i
     lines = [HistoryLine(number, fence, 0, entry, move.actor) for number, fence in moved]
     yield from write_history(lines)
     changed = {line.id for line in lines}
+    if cancels:
+        yield from roll_up_ended(changed)
     if ends:
         former = {one.id: rows.STATES[one.state] for one in locked if one.id in changed}
         followed = [link.id for link in links if link.chained & Chained.FOLLOWED]

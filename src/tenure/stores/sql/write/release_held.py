@@ -15,6 +15,7 @@ from tenure.core.rules.shares import Lane
 from tenure.stores.sql import rows
 from tenure.stores.sql.statement import Plan, Rows, Statement
 from tenure.stores.sql.write.history import HistoryLine, write_history
+from tenure.stores.sql.write.roll_up import roll_up_ended
 
 Doomed = dict[int, tuple[int, State]]
 """Jobs to cancel, each with the one that did not succeed and how that one ended."""
@@ -77,6 +78,7 @@ def call_off(doomed: Doomed) -> Plan[list[int]]:
         for number, fence in ended
     ]
     yield from write_history(lines)
+    yield from roll_up_ended(line.id for line in lines)
     return [line.id for line in lines]
 
 

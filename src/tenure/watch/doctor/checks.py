@@ -5,22 +5,26 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from tenure.app import Tenure
-from tenure.cli.doctor.space import space
-from tenure.cli.kit.durations import plural, span
-from tenure.cli.kit.engines import sql_store
 from tenure.core.errors import OptionError, UnsupportedDatabase
 from tenure.core.filter import JobFilter
-from tenure.core.job import DEAD_LETTERS, State
+from tenure.core.job import DEAD_LETTERS
 from tenure.feature import Feature, FeatureError, Finding, Level, read_settings
+from tenure.feature.finding import Remedy
 from tenure.operations.insight import WORKERS
 from tenure.stores.contract import Capability
 from tenure.stores.contract.endings import FOLLOWED_KINDS
-from tenure.stores.contract.parts import every
+from tenure.stores.contract.parts import Depth, every
+from tenure.stores.contract.reading import Count, Precision
 from tenure.stores.sql.closed_database import explain, read_mark
 from tenure.stores.sql.migrations import MigrationOutOfOrder, Migrations
+from tenure.stores.sql.store import sql_store
+from tenure.watch.doctor.space import space
+from tenure.watch.durations import span
+from tenure.watch.text import plural
 
 STUCK_GRACE_SECONDS = 15.0
 HELD_AT_ONCE = 5_000
@@ -58,7 +62,7 @@ def examine(
 def database(engine: Tenure, version: str) -> Iterator[Finding]:
     """The version of the database, and known problems of it."""
     yield Finding(Level.OK, "database", version)
-    store = sql_store(engine)
+    store = sql_store(engine.store)
     try:
         with store.database.raw_connection() as connection:
             store.database.dialect.check(connection)
@@ -86,7 +90,7 @@ def wal_reset(found: tuple[int, ...]) -> Iterator[Finding]:
 
 def schema(engine: Tenure) -> Finding:
     """Whether the tables fit this code."""
-    store = sql_store(engine)
+    store = sql_store(engine.store)
     with store.database.raw_connection() as connection:
         mark = read_mark(store.database, connection)
         if mark is not None:
@@ -142,7 +146,10 @@ def workers(engine: Tenure) -> Finding:
         f"{worker.id} (for {span((now - worker.seen_at).total_seconds())})" for worker in silent
     )
     todo = "find out why they stopped; their jobs run on other workers when the leases end"
-    return Finding(Level.WARNING, "workers", f"{fact}, {len(silent)} silent: {named}", todo)
+    return Finding(
+        Level.WARNING, "workers", f"{fact}, {len(silent)} silent: {named}", todo,
+        remedies=[Remedy(label="Show workers", screen="/workers")],
+    )  # fmt: skip
 
 
 def wake_ups(engine: Tenure) -> Finding:
@@ -154,7 +161,8 @@ def wake_ups(engine: Tenure) -> Finding:
         return Finding(Level.OK, "wake-ups", "every live worker listens")
     fact = f"not listening, so they find jobs by polling: {', '.join(deaf)}"
     todo = "a worker that just started listens soon; behind a pooler set TENURE_LISTEN_URL"
-    return Finding(Level.WARNING, "wake-ups", fact, todo)
+    remedies = [Remedy(label="Show workers", screen="/workers")]
+    return Finding(Level.WARNING, "wake-ups", fact, todo, remedies=remedies)
 
 
 def stuck(engine: Tenure) -> Finding:
@@ -164,7 +172,11 @@ def stuck(engine: Tenure) -> Finding:
         return Finding(Level.OK, "stuck jobs", "none")
     fact = f"{plural(count, 'job')} with a lease that ran out and that no worker took up"
     todo = "start a worker for their queues and kinds: tenure jobs list --state running"
-    return Finding(Level.PROBLEM, "stuck jobs", fact, todo)
+    remedies = [
+        Remedy(label="Show running jobs", screen="/jobs?q=state:running"),
+        Remedy(label="Show workers", screen="/workers"),
+    ]
+    return Finding(Level.PROBLEM, "stuck jobs", fact, todo, remedies=remedies)
 
 
 def stopped_keys(engine: Tenure) -> Finding:
@@ -220,17 +232,46 @@ def orphans(engine: Tenure) -> Iterator[Finding]:
             f"{waits}: no live worker takes kind {depth.kind!r} from queue {depth.queue!r}",
             f"start one: tenure worker --app MODULE:OBJECT --queue {depth.queue}, "
             f"or: tenure jobs cancel --kind {depth.kind} --queue {depth.queue}",
+            remedies=list(_orphan_remedies(depth)),
         )
+
+
+def _orphan_remedies(depth: Depth) -> Iterator[Remedy]:
+    words = f'state:queued kind:"{depth.kind}" queue:"{depth.queue}"'
+    yield Remedy(label="Show them", screen=f"/jobs?q={quote(words)}")
+    body = {"kind": [depth.kind], "queue": [depth.queue], "state": ["queued"]}
+    label = f"Cancel {plural(depth.jobs, 'job')}"
+    yield Remedy(label=label, method="POST", path="/api/jobs/cancel", body=body, danger=True)
+
+
+class PausedQueue(NamedTuple):
+    """A queue and its waiting jobs, counted up to a bound."""
+
+    name: str
+    queued: int
 
 
 def paused(engine: Tenure) -> Finding:
     """Paused queues."""
-    found = [queue for queue in engine.insight.queues() if queue.paused]
+    loads = {load.queue: load.queued for load in engine.insight.loads()}
+    found = [
+        PausedQueue(one.name, loads.get(one.name, 0))
+        for one in engine.store.queues.list()
+        if one.paused
+    ]
     if not found:
         return Finding(Level.OK, "queues", "none is paused")
     named = ", ".join(f"{queue.name} ({queue.queued:,} waiting)" for queue in found)
     todo = f"resume it: tenure queues resume {found[0].name}"
-    return Finding(Level.WARNING, "queues", f"paused: {named}", todo)
+    remedies = [
+        Remedy(label=f"Resume {one.name}", method="POST", path=_resume_path(one.name))
+        for one in found
+    ]
+    return Finding(Level.WARNING, "queues", f"paused: {named}", todo, remedies=remedies)
+
+
+def _resume_path(queue: str) -> str:
+    return f"/api/queues/{quote(queue)}/resume"
 
 
 def features(engine: Tenure) -> Iterator[Finding]:
@@ -263,9 +304,15 @@ def wrong_settings(feature: Feature) -> Iterator[Finding]:
 
 def dead_letters(engine: Tenure) -> Finding:
     """Failed and dead jobs."""
-    counts = engine.insight.counts(JobFilter(states=DEAD_LETTERS))
-    if not any(counts.values()):
+    counts = engine.store.jobs.tally(JobFilter(states=DEAD_LETTERS)).states
+    failed, dead = (counts.get(state, Count(0)) for state in DEAD_LETTERS)
+    if not failed.jobs + dead.jobs:
         return Finding(Level.OK, "dead letters", "none")
-    failed, dead = counts.get(State.FAILED, 0), counts.get(State.DEAD, 0)
     todo = "tenure jobs list --state dead --state failed; then tenure jobs replay with a filter"
-    return Finding(Level.WARNING, "dead letters", f"{failed:,} failed, {dead:,} dead", todo)
+    remedies = [
+        Remedy(label="Show error groups", screen="/failures"),
+        Remedy(label="Show failed jobs", screen="/jobs?q=state:bad"),
+    ]
+    more = "" if failed.precision is Precision.EXACT else "at least "
+    fact = f"{more}{failed.jobs:,} failed, {dead.jobs:,} dead"
+    return Finding(Level.WARNING, "dead letters", fact, todo, remedies=remedies)

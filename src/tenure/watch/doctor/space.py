@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tenure.app import Tenure
-from tenure.cli.kit.durations import ago, plural, span
-from tenure.cli.kit.engines import sql_store
 from tenure.core.errors import StoreError
 from tenure.feature.finding import Finding, Level
 from tenure.stores.sql.read.table_health import Snapshot, TableSize, old_snapshots, table_sizes
+from tenure.stores.sql.store import sql_store
 from tenure.stores.sqlite.dialect import SqliteDialect
 from tenure.stores.sqlite.wal import LIMIT_BYTES
+from tenure.watch.durations import ago, span
+from tenure.watch.text import plural
 
 NOTABLE_DEAD = 10_000
 NOTABLE_SHARE = 0.2
@@ -30,7 +31,7 @@ ENDS = {
 
 def space(engine: Tenure, snapshot_seconds: float) -> Iterator[Finding]:
     """Sizes, dead rows, and the sessions that keep them."""
-    database = sql_store(engine).database
+    database = sql_store(engine.store).database
     sizes = table_sizes(database)
     if isinstance(database.dialect, SqliteDialect):
         yield file_size(sizes[0])
@@ -70,7 +71,7 @@ def bloat(engine: Tenure, sizes: Sequence[TableSize]) -> Finding:
 def snapshots(engine: Tenure, old_seconds: float) -> Iterator[Finding]:
     """Sessions whose old snapshots keep dead rows, and how to end them."""
     try:
-        found = old_snapshots(sql_store(engine).database)
+        found = old_snapshots(sql_store(engine.store).database)
     except StoreError:
         raise
     except Exception as error:  # whatever the driver calls a missing privilege

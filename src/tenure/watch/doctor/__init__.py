@@ -1,0 +1,1 @@
+"""What `tenure doctor` and the dashboard check: facts, and what to do about them."""
