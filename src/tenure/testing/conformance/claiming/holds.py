@@ -256,6 +256,20 @@ def test_a_key_has_a_rate_of_its_own(store: Store, tempo: Tempo) -> None:
 
 
 @promise(21)
+@promise(17)
+def test_keys_may_be_any_text(store: Store) -> None:
+    odd = ("é", "e", "E", "😀 'x'", 'a"\\b', "%s")
+    for key in odd:
+        add_jobs(store, 3, limit_key=key)
+        store.gates.limit("work", key, Limit(running=1))
+    first = claim_all(store)
+    assert len(first) == len(odd)
+    settle_done(store, *first)
+    assert len(claim_ids(store)) == len(odd)
+    assert {one.key for one in store.gates.limits()} == set(odd)
+
+
+@promise(21)
 def test_a_hold_and_a_limit_of_a_key_are_apart(store: Store) -> None:
     add_jobs(store, 5, limit_key="acme")
     store.gates.limit("work", "acme", Limit(running=2))
