@@ -20,6 +20,7 @@ from bench.figures.punctual import punctual
 from bench.figures.recovery import recovery
 from bench.figures.scale import Scale
 from bench.figures.scrape import scrape
+from bench.figures.screens import screens
 from bench.figures.wait import wait
 from bench.figures.wake import wake
 from bench.figures.wal import wal
@@ -52,4 +53,5 @@ FIGURES: dict[str, Callable[[Scale], Result]] = {
     "scrape": scrape,
     "api": api,
     "migrate": migrate,
+    "screens": screens,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -15,7 +16,7 @@ from tenure.core.rules.shard import Shard
 from tenure.core.rules.why import Facts, Why, why
 from tenure.operations.tenants import Tenants
 from tenure.stores.contract import Attempt, LogLine, Store
-from tenure.stores.contract.parts import Depth, Load, Record, every
+from tenure.stores.contract.parts import Depth, Load, QueueState, Record, every
 
 WORKERS = "workers"
 WORKER_SILENT_SECONDS = 60.0
@@ -30,6 +31,12 @@ class QueueView:
     running: int
     oldest_run_at: datetime | None
     paused: bool
+    due: int | None = None
+    held: int | None = None
+    slots: int = 0
+    paused_by: str | None = None
+    paused_at: datetime | None = None
+    at_least: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,12 +147,30 @@ class Insight:
         names = sorted({depth.queue for depth in depths} | set(paused))
         return [_queue(name, depths, paused.get(name, False)) for name in names]
 
+    def queue_loads(self) -> list[QueueView]:
+        """Every queue that has open jobs, is paused, or is served by a live worker. Counts are
+        bounded, so that it can be asked often.
+        """
+        loads = {load.queue: load for load in self.loads()}
+        states = {one.name: one for one in self._store.queues.list() if one.paused}
+        slots: Counter[str] = Counter()
+        for worker in self.workers():
+            if worker.alive:
+                slots.update(worker.queues)
+        names = sorted(loads.keys() | states.keys() | slots.keys())
+        return [
+            _loaded(loads.get(name, Load(queue=name)), states.get(name), slots[name])
+            for name in names
+        ]
+
     def workers(self) -> list[WorkerView]:
         """Worker processes, live and silent."""
         return _workers(self._store, self._store.now())
 
     def orphans(self) -> list[Depth]:
-        """Queued jobs whose kind no live worker takes from their queue."""
+        """Jobs that may run and whose kind no live worker takes from their queue. Nobody claims
+        them, so they are among the first of a queue, and only those are looked at.
+        """
         taken = {
             (queue, kind)
             for worker in self.workers()
@@ -153,7 +178,7 @@ class Insight:
             for queue in worker.queues
             for kind in worker.kinds
         }
-        waiting = (depth for depth in self.depths() if depth.state is State.QUEUED)
+        waiting = self._store.queues.kinds()
         return [depth for depth in waiting if (depth.queue, depth.kind) not in taken]
 
     def around(self) -> Around:
@@ -264,6 +289,22 @@ def _queue(name: str, depths: Sequence[Depth], paused: bool) -> QueueView:
         running=sum(depth.jobs for depth in mine if depth.state is State.RUNNING),
         oldest_run_at=min((depth.oldest_run_at for depth in waiting), default=None),
         paused=paused,
+    )
+
+
+def _loaded(load: Load, state: QueueState | None, slots: int) -> QueueView:
+    return QueueView(
+        name=load.queue,
+        queued=load.queued,
+        running=load.running,
+        oldest_run_at=load.oldest_run_at,
+        paused=state is not None,
+        due=load.due,
+        held=load.held,
+        slots=slots,
+        paused_by=None if state is None else state.by,
+        paused_at=None if state is None else state.since,
+        at_least=load.at_least,
     )
 
 

@@ -77,6 +77,8 @@ class Things:
             "{uploadId}": self.upload,
             "{token}": "forged",
             "{queue}": "default",
+            "{kind}": "the-secret-of-ada",
+            "{tenant}": "globex",
             "{name}": "nightly",
         }
         for parameter, value in named.items():

@@ -9,7 +9,6 @@ from fastapi import Depends, Request
 
 from tenure.access.scoped_jobs import ScopedJobs
 from tenure.api.bulk_moves import Operations
-from tenure.api.depth_cache import DepthCache
 from tenure.api.embedded_worker import EmbeddedWorker
 from tenure.api.events import Hub
 from tenure.api.findings_cache import FindingsCache
@@ -36,7 +35,6 @@ class Service:
     hub: Hub
     metrics: Metrics
     why_cache: WhyCache
-    depth_cache: DepthCache
     findings: FindingsCache
     tick: TickRoute | None
 
@@ -52,7 +50,6 @@ class Service:
             hub=Hub(engine, seconds=settings.events_seconds, most=settings.events_clients),
             metrics=Metrics.of(engine),
             why_cache=WhyCache(engine),
-            depth_cache=DepthCache(engine),
             findings=FindingsCache(engine),
             tick=tick_route(engine),
         )

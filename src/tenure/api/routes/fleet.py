@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from tenure.api.kit.identity import SiteAdmin, SiteReader
-from tenure.api.kit.service import Engine, Serving
+from tenure.api.kit.service import Engine
 from tenure.api.kit.shapes.fleet import (
     LocksShape,
     QueuesShape,
@@ -20,12 +20,11 @@ router = APIRouter(prefix="/api", tags=["fleet"])
 
 
 @router.get("/queues", operation_id="listQueues")
-def list_queues(caller: SiteReader, service: Serving) -> QueuesShape:
-    """List queues that have open jobs or are paused. With very many jobs the figures may be up to a
-    minute old.
+def list_queues(caller: SiteReader, engine: Engine) -> QueuesShape:
+    """List queues that have open jobs, are paused, or are served by a live worker. Each figure is
+    counted up to 20,000; `atLeast` says that there are more.
     """
-    found = service.engine.insight.queues(service.depth_cache.now())
-    return QueuesShape(items=[queue_shape(one) for one in found])
+    return QueuesShape(items=[queue_shape(one) for one in engine.insight.queue_loads()])
 
 
 @router.post("/queues/{queue:path}/pause", operation_id="pauseQueue")

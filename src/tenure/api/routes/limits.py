@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
-from pydantic import Field, field_validator
+from pydantic import ConfigDict, Field, field_validator
 
 from tenure.api.kit.answers import may
 from tenure.api.kit.errors import LimitNotFound
@@ -28,6 +28,8 @@ EachKey = Annotated[bool, Query(alias="eachKey")]
 class LimitInput(Input):
     """Jobs at a time, starts per period, or both."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"rate": 50, "per": 60}]})
+
     running: int | None = Field(default=None, ge=1)
     rate: float | None = Field(default=None, gt=0)
     per: float = Field(default=1.0, gt=0)
@@ -39,6 +41,8 @@ class LimitInput(Input):
 
 class TenantInput(Input):
     """A weight and a cap; null removes, what is left out stays."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"weight": 2, "cap": 4}]})
 
     weight: float | None = Field(default=None, gt=0)
     cap: int | None = Field(default=None, ge=1)

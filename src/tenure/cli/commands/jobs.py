@@ -10,18 +10,20 @@ from typing import Annotated
 
 import typer
 
+from tenure.api.kit.shapes.jobs import listed
 from tenure.app import Tenure
 from tenure.cli.commands import job_moves as moves
 from tenure.cli.commands import logs, tail
 from tenure.cli.kit.durations import ago
 from tenure.cli.kit.engines import open_existing
 from tenure.cli.kit.filters import with_filter
-from tenure.cli.kit.job_json import attempt, facts, items, last_error, light, reason, whole
+from tenure.cli.kit.job_json import attempt, facts, items, last_error, light, plain, reason, whole
 from tenure.cli.kit.options import AsJson, Database, JobId
 from tenure.cli.kit.output import note, show_facts, show_json, show_table, to_json
 from tenure.core.filter import JobFilter
 from tenure.core.job import Job, State
 from tenure.core.page import MAX_PAGE
+from tenure.core.search import search
 from tenure.stores.contract import Attempt
 
 jobs = typer.Typer(help="List, show, follow, retry, cancel and purge jobs.", no_args_is_help=False)
@@ -34,6 +36,10 @@ Limit = Annotated[
 Cursor = Annotated[
     str | None, typer.Option("--cursor", metavar="CURSOR", help="Continue from this cursor.")
 ]
+SearchWords = Annotated[
+    list[str], typer.Argument(metavar="WORDS", help="Such as: kind:mail.send state:bad")
+]
+WithWhy = Annotated[bool, typer.Option("--why", help="Say why each waiting job waits.")]
 AsLines = Annotated[
     bool, typer.Option("--jsonl", help="Stream all matches, one JSON object per line.")
 ]
@@ -75,6 +81,47 @@ def show_list(
         return
     show_table(COLUMNS, _rows(page.rows, engine.store.now()))
     if page.next is not None:
+        note(f"more rows: --cursor {page.next}")
+
+
+@jobs.command("search")
+def show_found(
+    words: SearchWords,
+    database: Database = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
+    why: WithWhy = False,
+    as_json: AsJson = False,
+) -> None:
+    """Search jobs by words, newest first, with their last errors.
+
+    Words: kind: queue: state: (or open, bad) tenant: user: key: error: group: parent: id:
+    payload.PATH: and any text without a colon, which is a key or an id.
+    """
+    engine = open_existing(database)
+    page = engine.insight.page(
+        search(" ".join(words)), limit=min(limit or LIST_LENGTH, MAX_PAGE), after=cursor
+    )
+    errors = engine.store.jobs.last_errors([job.id for job in page.rows])
+    waiting = [job for job in page.rows if why and job.state is State.QUEUED]
+    reasons = engine.insight.whys(waiting) if waiting else {}
+    if as_json:
+        rows = [plain(listed(job, errors.get(job.id), reasons.get(job.id))) for job in page.rows]
+        show_json(
+            {"items": rows, "next": page.next, "searched": page.searched, "complete": page.complete}
+        )
+        return
+    if not page.rows:
+        typer.echo("no jobs match")
+    else:
+        now = engine.store.now()
+        told = {job: f"{one.type}: {one.message}" for job, one in errors.items()}
+        told |= {job: one.text for job, one in reasons.items()}
+        rows_of = zip(page.rows, _rows(page.rows, now), strict=True)
+        show_table(COLUMNS, [(*row[:-1], told.get(job.id) or row[-1]) for job, row in rows_of])
+    if not page.complete:
+        note(f"searched the newest {page.searched:,} jobs; older ones: --cursor {page.next}")
+    elif page.next is not None:
         note(f"more rows: --cursor {page.next}")
 
 

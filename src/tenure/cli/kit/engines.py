@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 
 from tenure.app import Tenure
+from tenure.cli.kit.app_option import named_app
 from tenure.core.errors import StoreUnavailable
 from tenure.settings import Settings
 from tenure.stores.open import dialect_of
@@ -55,7 +56,13 @@ def open_engine(database: str | None) -> Tenure:
 
 
 def open_existing(database: str | None) -> Tenure:
-    """An engine that neither creates nor migrates: for commands that read or operate."""
+    """An engine that neither creates nor migrates: for commands that read or operate. With `--app`
+    it is that app.
+    """
+    if (name := named_app()) is not None:
+        from tenure.cli.kit.apps import load_existing  # it needs this module
+
+        return load_existing(name, database)
     settings = Settings()
     url = settings.database_url if database is None else database
     require_file(url)

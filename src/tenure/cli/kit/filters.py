@@ -10,14 +10,17 @@ from tenure.cli.kit.options import (
     CorrelationId,
     CreatedAfter,
     CreatedBefore,
+    ErrorGroup,
     Key,
     Kinds,
     Owner,
     Queues,
     States,
     Tenant,
+    Words,
 )
 from tenure.core.filter import JobFilter
+from tenure.core.search import both, search
 
 
 def job_filter(
@@ -31,9 +34,11 @@ def job_filter(
     correlation_id: CorrelationId = None,
     created_after: CreatedAfter = None,
     created_before: CreatedBefore = None,
+    group: ErrorGroup = None,
+    query: Words = None,
 ) -> JobFilter:
     """A filter from the options. An option that is not given matches everything."""
-    return JobFilter(
+    given = JobFilter(
         states=tuple(state) if state else None,
         kinds=tuple(kind) if kind else None,
         queues=tuple(queue) if queue else None,
@@ -43,7 +48,9 @@ def job_filter(
         correlation_id=correlation_id,
         created_after=created_after,
         created_before=created_before,
+        error_group=group,
     )
+    return given if query is None else both(given, search(query)) or JobFilter(ids=())
 
 
 def with_filter(command: Callable[..., None]) -> Callable[..., None]:

@@ -56,6 +56,13 @@ Owner = Annotated[
     str | None, typer.Option("--owner", metavar="NAME", help="User who owns the jobs.")
 ]
 Key = Annotated[str | None, typer.Option("--key", metavar="KEY", help="Unique key.")]
+ErrorGroup = Annotated[
+    str | None, typer.Option("--group", metavar="GROUP", help="Error group; see tenure errors.")
+]
+Words = Annotated[
+    str | None,
+    typer.Option("--query", "-q", metavar="WORDS", help="Search words; see jobs search."),
+]
 CorrelationId = Annotated[
     str | None, typer.Option("--correlation-id", metavar="ID", help="Correlation id.")
 ]

@@ -152,6 +152,10 @@ class QueuesUnseen:
         """Refused."""
         raise self._refuse(Capability.COUNTS)
 
+    def kinds(self) -> Sequence[Depth]:
+        """Refused."""
+        raise self._refuse(Capability.COUNTS)
+
     def loads(self) -> Sequence[Load]:
         """Refused."""
         raise self._refuse(Capability.COUNTS)

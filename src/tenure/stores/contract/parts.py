@@ -13,6 +13,7 @@ from tenure.core.lease import Lease
 COUNTED_AT_MOST = 20_000
 HELD_COUNTED_AT_MOST = 10_000
 QUEUES_AT_MOST = 200
+KINDS_AT_MOST = 5_000
 PAGE = 500
 
 
@@ -51,6 +52,11 @@ class Load:
     def queued(self) -> int:
         """All jobs that wait: for a worker, for their time, or for other jobs."""
         return self.ready + self.held
+
+    @property
+    def at_least(self) -> bool:
+        """Whether counting has stopped at a bound."""
+        return self.ready >= COUNTED_AT_MOST or max(self.held, self.running) >= HELD_COUNTED_AT_MOST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +97,10 @@ class QueueStore(Protocol):
 
     def depths(self) -> Sequence[Depth]:
         """Open jobs by queue, kind and state."""
+        ...
+
+    def kinds(self) -> Sequence[Depth]:
+        """Jobs that may run by queue and kind, of the first KINDS_AT_MOST of each queue."""
         ...
 
     def loads(self) -> Sequence[Load]:

@@ -9,13 +9,13 @@ AND (unique_key = :any_key OR ordering_key = :any_key OR id = :any_id)
 -- fragment: where_error
 AND (lower(reason) LIKE :error OR EXISTS (SELECT 1 FROM tenure_attempts a
     WHERE a.job_id = tenure_jobs.id AND a.failure IS NOT NULL
+        AND instr(lower(a.failure), :error_json) > 0
         AND lower(concat(JSON_UNQUOTE(JSON_EXTRACT(a.failure, '$.type')), ': ',
             JSON_UNQUOTE(JSON_EXTRACT(a.failure, '$.message')))) LIKE :error))
 
 -- fragment: where_error_group
 -- Whose last run failed like this: the fence of a later run, or of an operator's move, is another.
-AND id IN (SELECT a.job_id FROM tenure_attempts a
-    WHERE a.error_group = :error_group AND a.fence = tenure_jobs.fence)
+AND (id, fence) IN (SELECT a.job_id, a.fence FROM tenure_attempts a WHERE a.error_group = :error_group)
 
 -- fragment: payload_text
 coalesce(payload, (SELECT p.payload FROM tenure_payloads p WHERE p.job_id = tenure_jobs.id))
@@ -115,3 +115,9 @@ SELECT tenant, shown, count(*) FROM (
     (SELECT tenant, {shown_state} FROM tenure_jobs FORCE INDEX (tenure_jobs_leased)
         WHERE running_until IS NOT NULL LIMIT :limit)
 ) open_jobs GROUP BY tenant, shown
+
+-- name: queue_kinds
+-- The kinds of the first jobs of a queue that may run: those that nobody takes pile up there.
+SELECT kind, count(*), min(run_at) FROM (
+    SELECT kind, run_at FROM tenure_jobs FORCE INDEX (tenure_jobs_due) WHERE due_queue = :queue
+    ORDER BY priority, tenant, run_at LIMIT :limit) few GROUP BY kind

@@ -7,16 +7,16 @@ AND ordering_key = :ordering_key::text
 AND (unique_key = :any_key::text OR ordering_key = :any_key::text OR id = :any_id::bigint)
 
 -- fragment: where_error
--- The join keeps to the rows that the walk has reached: without it the planner would read every failure.
+-- The text of the JSON is looked at first: parsing it takes ten times as long.
 AND (lower(reason) LIKE :error::text OR EXISTS (SELECT 1 FROM tenure_attempts a
     WHERE a.job_id = tenure_jobs.id AND a.failure IS NOT NULL
+        AND strpos(lower(a.failure COLLATE "C"), :error_json::text) > 0
         AND lower((a.failure::json ->> 'type') || ': ' || (a.failure::json ->> 'message'))
             LIKE :error::text OFFSET 0))
 
 -- fragment: where_error_group
 -- Whose last run failed like this: the fence of a later run, or of an operator's move, is another.
-AND id IN (SELECT a.job_id FROM tenure_attempts a
-    WHERE a.error_group = :error_group::bigint AND a.fence = tenure_jobs.fence)
+AND (id, fence) IN (SELECT a.job_id, a.fence FROM tenure_attempts a WHERE a.error_group = :error_group::bigint)
 
 -- fragment: payload_text
 -- PostgreSQL reads no JSON with the escape of NUL, so that such a payload is never found.
@@ -120,3 +120,9 @@ SELECT tenant, shown, count(*) FROM (
     UNION ALL
     (SELECT tenant, {shown_state} FROM tenure_jobs WHERE state = 1 LIMIT :limit::bigint)
 ) open_jobs GROUP BY tenant, shown
+
+-- name: queue_kinds
+-- The kinds of the first jobs of a queue that may run: those that nobody takes pile up there.
+SELECT kind, count(*), min(run_at) FROM (
+    SELECT kind, run_at FROM tenure_jobs WHERE queue = :queue::text AND state = 0 AND hold = 0
+    ORDER BY priority, tenant, run_at LIMIT :limit::bigint) few GROUP BY kind

@@ -9,12 +9,12 @@ AND (unique_key = :any_key OR ordering_key = :any_key OR id = :any_id)
 -- fragment: where_error
 AND (lower(reason) LIKE :error ESCAPE '\' OR EXISTS (SELECT 1 FROM tenure_attempts a
     WHERE a.job_id = tenure_jobs.id AND a.failure IS NOT NULL
+        AND instr(lower(a.failure), :error_json) > 0
         AND lower((a.failure ->> '$.type') || ': ' || (a.failure ->> '$.message')) LIKE :error ESCAPE '\'))
 
 -- fragment: where_error_group
 -- Whose last run failed like this: the fence of a later run, or of an operator's move, is another.
-AND id IN (SELECT a.job_id FROM tenure_attempts a
-    WHERE a.error_group = :error_group AND a.fence = tenure_jobs.fence)
+AND (id, fence) IN (SELECT a.job_id, a.fence FROM tenure_attempts a WHERE a.error_group = :error_group)
 
 -- fragment: payload_text
 coalesce(payload, (SELECT p.payload FROM tenure_payloads p WHERE p.job_id = tenure_jobs.id))
@@ -116,3 +116,9 @@ SELECT tenant, shown, count(*) FROM (
     UNION ALL
     SELECT * FROM (SELECT tenant, {shown_state} FROM tenure_jobs WHERE state = 1 LIMIT :limit)
 ) open_jobs GROUP BY tenant, shown
+
+-- name: queue_kinds
+-- The kinds of the first jobs of a queue that may run: those that nobody takes pile up there.
+SELECT kind, count(*), min(run_at) FROM (
+    SELECT kind, run_at FROM tenure_jobs WHERE queue = :queue AND state = 0 AND hold = 0
+    ORDER BY priority, tenant, run_at LIMIT :limit) few GROUP BY kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from tenure.app import Tenure
@@ -218,9 +218,21 @@ def _orphan_remedies(depth: Depth) -> Iterator[Remedy]:
     yield Remedy(label=label, method="POST", path="/api/jobs/cancel", body=body, danger=True)
 
 
+class PausedQueue(NamedTuple):
+    """A queue and its waiting jobs, counted up to a bound."""
+
+    name: str
+    queued: int
+
+
 def paused(engine: Tenure) -> Finding:
     """Paused queues."""
-    found = [queue for queue in engine.insight.queues() if queue.paused]
+    loads = {load.queue: load.queued for load in engine.insight.loads()}
+    found = [
+        PausedQueue(one.name, loads.get(one.name, 0))
+        for one in engine.store.queues.list()
+        if one.paused
+    ]
     if not found:
         return Finding(Level.OK, "queues", "none is paused")
     named = ", ".join(f"{queue.name} ({queue.queued:,} waiting)" for queue in found)

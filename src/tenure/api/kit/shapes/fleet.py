@@ -19,6 +19,12 @@ class QueueShape(Shape):
     running: int
     oldest_run_at: Moment | None
     paused: bool
+    due: int | None = Field(description="Of the queued ones: those whose time has come.")
+    held: int | None = Field(description="Of these: waiting for a limit or for other jobs.")
+    slots: int = Field(description="Slots of live workers.")
+    paused_by: str | None
+    paused_at: Moment | None
+    at_least: bool = Field(description="There are more jobs than were counted.")
 
 
 class QueueStateShape(Shape):
@@ -105,6 +111,12 @@ def queue_shape(queue: QueueView) -> QueueShape:
         running=queue.running,
         oldest_run_at=queue.oldest_run_at,
         paused=queue.paused,
+        due=queue.due,
+        held=queue.held,
+        slots=queue.slots,
+        paused_by=queue.paused_by,
+        paused_at=queue.paused_at,
+        at_least=queue.at_least,
     )
 
 

@@ -13,6 +13,7 @@ from tenure.core.timing.clock import from_micros, seconds_to_micros, to_micros
 from tenure.stores.contract.parts import (
     COUNTED_AT_MOST,
     HELD_COUNTED_AT_MOST,
+    KINDS_AT_MOST,
     QUEUES_AT_MOST,
     Depth,
     Load,
@@ -46,6 +47,22 @@ class QueueCounts:
                 oldest_run_at=from_micros(oldest),
             )
             for queue, kind, state, jobs, oldest in self._database.read(Statement("depths"))
+        ]
+
+    def kinds(self) -> Sequence[Depth]:
+        """Jobs that may run by queue and kind, at a bounded cost."""
+        return [
+            Depth(
+                queue=queue,
+                kind=kind,
+                state=State.QUEUED,
+                jobs=jobs,
+                oldest_run_at=from_micros(oldest),
+            )
+            for queue in self._names()
+            for kind, jobs, oldest in self._database.read(
+                Statement("queue_kinds", {"queue": queue, "limit": KINDS_AT_MOST})
+            )
         ]
 
     def loads(self) -> Sequence[Load]:

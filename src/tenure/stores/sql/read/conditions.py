@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import fields
@@ -49,7 +50,9 @@ def _any_key(value: str) -> Condition:
 def _error(value: str) -> Condition:
     """A pattern for a part of a text; the store compares in lower case."""
     plain = re.sub(r"([\\%_])", r"\\\1", value.lower())
-    return ["error"], {"error": f"%{plain}%"}
+    # As it stands in the stored JSON, in which letters beyond ASCII are escaped.
+    written = json.dumps(value)[1:-1].lower()
+    return ["error"], {"error": f"%{plain}%", "error_json": written}
 
 
 def _error_group(value: str) -> Condition:

@@ -9,13 +9,13 @@ from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, OPEN_STATES, State
 from tenure.stores.contract.reading import Count, Counts, Precision
 from tenure.stores.sql.read.conditions import conditions
-from tenure.stores.sql.read.walk import FEW, Walk, base_of, open_only
+from tenure.stores.sql.read.walk import FEW, SLOW, Walk, base_of, open_only
 from tenure.stores.sql.rows import LAST_ID, STATES
 from tenure.stores.sql.statement import Rows, Statement
 
 # A table of so many rows is simply counted.
 SMALL = 20_000
-COUNTED_AT_MOST = 20_000
+COUNTED_AT_MOST = 10_000
 OTHERS = tuple(state for state in State if state.final and state not in DEAD_LETTERS)
 Read = Callable[[Statement], Rows]
 
@@ -31,7 +31,7 @@ def count_states(read: Read, where: JobFilter) -> Counts:
         return Counts(states=_bounded(read, "count_letters", DEAD_LETTERS))
     if not names:
         return _everything(read)
-    walk = Walk(read, base_of(names), values)
+    walk = Walk(read, base_of(names), values, slow=bool(SLOW & set(names)))
     found: Counter[State] = Counter()
     while walk.on():
         asked = {**values, **walk.bounds}

@@ -10,7 +10,7 @@ from tenure.core.job import Job, State
 from tenure.core.page import Cursor, Page
 from tenure.stores.sql.read.conditions import conditions
 from tenure.stores.sql.read.job_rows import job
-from tenure.stores.sql.read.walk import Walk, walk_of
+from tenure.stores.sql.read.walk import SLOW, Walk, walk_of
 from tenure.stores.sql.rows import LAST_ID
 from tenure.stores.sql.statement import Rows, Statement
 
@@ -34,7 +34,7 @@ def _searched(
 ) -> Page[Job]:
     """No index has the answer: walk over so many rows, and say so. The next page goes on there."""
     names, values = conditions(where)
-    walk = Walk(read, base, values, after)
+    walk = Walk(read, base, values, after, slow=bool(SLOW & set(names)))
     found: Rows = []
     while len(found) <= limit and walk.on():
         asked = {**values, **walk.bounds, "limit": limit + 1 - len(found)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,9 +13,13 @@ from tenure.stores.sql.rows import LAST_ID
 from tenure.stores.sql.statement import Rows, Statement
 
 MOST_WALKED = 100_000
+# What is slow to look at is not walked over for longer than this.
+MOST_SECONDS = 0.5
 # A step is one short statement. The first is the shortest: mostly it fills the page.
 FIRST_STEP = 2_000
 STEP = 14_000
+SLOW_STEP = 3_500
+SLOW = frozenset({"error", "payload_0"})
 # What an index over (…, id) serves, the narrowest first.
 BASES = ("letters", "owner", "named_tenant")
 # What keeps rows few by itself, so that there is nothing to walk over.
@@ -49,6 +54,8 @@ class Walk:
         base: tuple[str, ...],
         values: dict[str, Any],
         after: int = LAST_ID,
+        *,
+        slow: bool = False,
     ) -> None:
         self._read = read
         self._base = base
@@ -57,6 +64,8 @@ class Walk:
         self.edge = after
         self.walked = 0
         self.over = False
+        self._step = SLOW_STEP if slow else STEP
+        self._until = time.monotonic() + MOST_SECONDS
 
     @property
     def bounds(self) -> dict[str, Any]:
@@ -65,9 +74,9 @@ class Walk:
 
     def on(self) -> bool:
         """Whether there is another step, within what one request may read."""
-        if self.over or self.walked >= MOST_WALKED:
+        if self.over or self.walked >= MOST_WALKED or time.monotonic() > self._until:
             return False
-        step = STEP if self.walked else FIRST_STEP
+        step = self._step if self.walked else FIRST_STEP
         self.after = self.edge
         asked = {**self._values, "after": self.after, "walked": step}
         [(edge, count)] = self._read(Statement("page_edge", asked, where=self._base))
