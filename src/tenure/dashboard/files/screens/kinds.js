@@ -43,5 +43,5 @@ const scale = (value) => (value ? Math.max(2, Math.min(100, (100 * Math.log10(Ma
 
 function Latency({ name, of }) {
   const rows = [["p50", of.p50], ["p95", of.p95], ["p99", of.p99]];
-  return html`<dl class="latency" aria-label=${`${name} times`}><dt class="strong">${name}</dt>${rows.map(([label, value]) => html`<div key=${label}><dt class="quiet">${label}</dt><dd><meter min="0" max="100" value=${scale(value)} aria-label=${`${name} ${label}`}></meter><span>${milliseconds(value)}</span></dd></div>`)}</dl>`;
+  return html`<div class="latency"><h3>${name}</h3><dl>${rows.map(([label, value]) => html`<div key=${label}><dt class="quiet">${label}</dt><dd><meter min="0" max="100" value=${scale(value)} aria-label=${`${name} ${label}`}></meter><span>${milliseconds(value)}</span></dd></div>`)}</dl></div>`;
 }

@@ -43,6 +43,6 @@ function Buttons({ one }) {
   const toggle = () => (one.paused
     ? change(one, "resume", `Schedule ${one.name} is resumed`, () => change(one, "pause", `Schedule ${one.name} is paused`))
     : change(one, "pause", `Schedule ${one.name} is paused`, () => change(one, "resume", `Schedule ${one.name} is resumed`)));
-  return html`<span class="actions end"><${Act} onClick=${() => change(one, "run", `Schedule ${one.name} runs now`)} aria-label=${`Run ${one.name} now`}>Run now</${Act}><${Act} onClick=${toggle} aria-label=${`${one.paused ? "Resume" : "Pause"} ${one.name}`}>${one.paused ? "Resume" : "Pause"}</${Act}>
+  return html`<span class="actions end"><${Act} onClick=${() => change(one, "run", `Schedule ${one.name} runs now`)} aria-label=${`Run now: ${one.name}`}>Run now</${Act}><${Act} onClick=${toggle} aria-label=${`${one.paused ? "Resume" : "Pause"} ${one.name}`}>${one.paused ? "Resume" : "Pause"}</${Act}>
     ${one.edited.length > 0 && html`<${Act} onClick=${() => change(one, "reset", `Schedule ${one.name} is as its code declares`)}>Reset</${Act}>`}</span>`;
 }

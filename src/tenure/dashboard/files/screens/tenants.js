@@ -31,7 +31,7 @@ function TenantList({ rows }) {
     { name: "", class: "actions", of: (one) => mayOperate() && html`<button onClick=${() => setEdited(one)}>Edit</button>` },
   ];
   const add = mayOperate() && html`<p class="foot"><button onClick=${() => setEdited({ tenant: "", weight: 1, cap: null, fresh: true })}>Set a weight or cap</button></p>`;
-  return html`${rows.length ? html`<${Table} label="Tenants" columns=${columns} rows=${rows} id=${(one) => one.tenant} />` : none}
+  return html`${rows.length ? html`<${Table} label="List of tenants" columns=${columns} rows=${rows} id=${(one) => one.tenant} />` : none}
     ${edited ? html`<${TenantForm} key=${edited.tenant} tenant=${edited} done=${() => { setEdited(null); refresh(TENANTS); }} />` : add}`;
 }
 
@@ -59,6 +59,6 @@ function LimitList({ rows }) {
     { name: "Set by", of: (one) => (one.byOperator ? "an operator" : html`<span class="quiet">the code</span>`) },
     { name: "", class: "actions", of: (one) => mayOperate() && html`<button onClick=${() => setEdited(one)}>Edit</button>` },
   ];
-  return html`<${Table} label="Limits" columns=${columns} rows=${rows} id=${(one) => `${one.kind} ${one.eachKey}`} />
+  return html`<${Table} label="List of limits" columns=${columns} rows=${rows} id=${(one) => `${one.kind} ${one.eachKey}`} />
     ${edited && html`<${LimitForm} key=${edited.kind} kind=${edited.kind} limit=${edited.eachKey ? null : edited} keyLimit=${edited.eachKey ? edited : null} done=${() => { setEdited(null); refresh(LIMITS); }} />`}`;
 }

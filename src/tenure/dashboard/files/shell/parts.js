@@ -11,7 +11,7 @@ export const Time = ({ at }) => (at ? html`<time datetime=${at} title=${exactTim
 export const Badge = ({ state, children }) => html`<span class=${`badge ${state}`}>${children ?? stateWord(state)}</span>`;
 
 export function Title({ children, note, actions }) {
-  useEffect(() => { document.title = `${typeof children === "string" ? children : "Tenure"} · Tenure`; });
+  useEffect(() => { document.title = `${[children].flat().join("")} · Tenure`; });
   return html`<div class="title"><div><h1 tabindex="-1">${children}</h1>${note && html`<p class="quiet">${note}</p>`}</div>
     ${actions && html`<div class="actions">${actions}</div>`}</div>`;
 }
@@ -64,7 +64,7 @@ export function Act({ onClick, children, ...rest }) {
 
 // columns: [{ name, of, number, class }]. Rows are keyed, so what has the focus keeps it.
 export function Table({ columns, rows, id, label }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}><table>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}><table class="rows">
     <thead><tr>${columns.map((one) => html`<th scope="col" class=${one.class ?? (one.number && "number")}>${one.name || html`<span class="unseen">Actions</span>`}</th>`)}</tr></thead>
     <tbody>${rows.map((row) => html`<tr key=${id(row)}>${columns.map((one, at) => (at === 0
       ? html`<th scope="row" class=${one.class}>${one.of(row)}</th>`
