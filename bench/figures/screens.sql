@@ -1,4 +1,4 @@
--- Of 100 jobs 2 failed, 1 is dead, 1 is canceled; the newest 2 % wait, 1,000 run, all others succeeded.
+-- One of :every jobs failed or is dead, one of 100 is canceled; the newest :open wait, 1,000 run, all others succeeded.
 INSERT INTO tenure_jobs (run_at, fence, created_at, started_at, finished_at, lease_until, lease_owner, priority,
     attempt, max_attempts, state, bucket, kind, queue, tenant, unique_key, enqueued_by, payload)
 SELECT t.at, CASE WHEN s.state = 0 THEN 0 ELSE 1 END, t.at, CASE WHEN s.state > 0 THEN t.at END,
@@ -8,8 +8,8 @@ SELECT t.at, CASE WHEN s.state = 0 THEN 0 ELSE 1 END, t.at, CASE WHEN s.state > 
     CASE WHEN n % 10 = 0 THEN 'key-' || n END, CASE WHEN n % 10 = 1 THEN 'job:' || n - 1 END,
     '{"n":' || n || ',"name":"customer ' || n || '","items":[{"sku":"A' || n % 1000 || '"}]}'
 FROM generate_series(1, :rows) n
-CROSS JOIN LATERAL (SELECT CASE WHEN n > :rows - 1000 THEN 1 WHEN n > :rows * 0.98 THEN 0
-    WHEN n % 100 IN (3, 4) THEN 3 WHEN n % 100 = 5 THEN 4 WHEN n % 100 = 6 THEN 5 ELSE 2 END AS state) s
+CROSS JOIN LATERAL (SELECT CASE WHEN n > :rows - 1000 THEN 1 WHEN n > :rows - :open THEN 0
+    WHEN n % :every = 3 THEN 3 + (n / :every) % 2 WHEN n % 100 = 6 THEN 5 ELSE 2 END AS state) s
 CROSS JOIN LATERAL (SELECT (extract(epoch FROM now()) * 1000000)::bigint AS now,
     ((extract(epoch FROM now()) - 604800 + 604800.0 * n / :rows) * 1000000)::bigint AS at) t;
 INSERT INTO tenure_attempts (job_id, fence, started_at, finished_at, attempt, entry, worker, failure, error_group)

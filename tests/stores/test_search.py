@@ -94,6 +94,7 @@ def test_a_search_without_an_index_is_bounded_and_goes_on(
     monkeypatch.setattr(walk, "MOST_WALKED", 4)
     monkeypatch.setattr(walk, "FIRST_STEP", 2)
     monkeypatch.setattr(walk, "STEP", 2)
+    monkeypatch.setattr(walk, "MOST_SECONDS", 60)
     wanted = app.enqueue("ok", {"x": 1}, key="rare").id
     for _ in range(9):
         app.enqueue("bad", {})

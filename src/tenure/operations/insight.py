@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -16,7 +15,7 @@ from tenure.core.rules.shard import Shard
 from tenure.core.rules.why import Facts, Why, why
 from tenure.operations.tenants import Tenants
 from tenure.stores.contract import Attempt, LogLine, Store
-from tenure.stores.contract.parts import Depth, Load, QueueState, Record, every
+from tenure.stores.contract.parts import Depth, Load, Record, every
 
 WORKERS = "workers"
 WORKER_SILENT_SECONDS = 60.0
@@ -147,22 +146,6 @@ class Insight:
         names = sorted({depth.queue for depth in depths} | set(paused))
         return [_queue(name, depths, paused.get(name, False)) for name in names]
 
-    def queue_loads(self) -> list[QueueView]:
-        """Every queue that has open jobs, is paused, or is served by a live worker. Counts are
-        bounded, so that it can be asked often.
-        """
-        loads = {load.queue: load for load in self.loads()}
-        states = {one.name: one for one in self._store.queues.list() if one.paused}
-        slots: Counter[str] = Counter()
-        for worker in self.workers():
-            if worker.alive:
-                slots.update(worker.queues)
-        names = sorted(loads.keys() | states.keys() | slots.keys())
-        return [
-            _loaded(loads.get(name, Load(queue=name)), states.get(name), slots[name])
-            for name in names
-        ]
-
     def workers(self) -> list[WorkerView]:
         """Worker processes, live and silent."""
         return _workers(self._store, self._store.now())
@@ -289,22 +272,6 @@ def _queue(name: str, depths: Sequence[Depth], paused: bool) -> QueueView:
         running=sum(depth.jobs for depth in mine if depth.state is State.RUNNING),
         oldest_run_at=min((depth.oldest_run_at for depth in waiting), default=None),
         paused=paused,
-    )
-
-
-def _loaded(load: Load, state: QueueState | None, slots: int) -> QueueView:
-    return QueueView(
-        name=load.queue,
-        queued=load.queued,
-        running=load.running,
-        oldest_run_at=load.oldest_run_at,
-        paused=state is not None,
-        due=load.due,
-        held=load.held,
-        slots=slots,
-        paused_by=None if state is None else state.by,
-        paused_at=None if state is None else state.since,
-        at_least=load.at_least,
     )
 
 

@@ -15,6 +15,7 @@ from tenure.api.kit.shapes.fleet import (
     queue_shape,
     worker_shape,
 )
+from tenure.operations.queue_loads import queue_loads
 
 router = APIRouter(prefix="/api", tags=["fleet"])
 
@@ -24,7 +25,9 @@ def list_queues(caller: SiteReader, engine: Engine) -> QueuesShape:
     """List queues that have open jobs, are paused, or are served by a live worker. Each figure is
     counted up to 20,000; `atLeast` says that there are more.
     """
-    return QueuesShape(items=[queue_shape(one) for one in engine.insight.queue_loads()])
+    return QueuesShape(
+        items=[queue_shape(one) for one in queue_loads(engine.store, engine.insight)]
+    )
 
 
 @router.post("/queues/{queue:path}/pause", operation_id="pauseQueue")

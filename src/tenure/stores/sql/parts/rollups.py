@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tenure.core.errors import OptionError
 from tenure.core.page import Cursor, Page
@@ -59,7 +59,9 @@ class SqlRollups:
     def periods(self, span: int, since: datetime, where: RollupFilter) -> Mapping[datetime, Sums]:
         """Sums by period."""
         found: defaultdict[datetime, dict[int, int]] = defaultdict(dict)
-        for at, measure, n in self._database.read(_reading("read_rollups", span, since, where)):
+        names = _names(where) or ("rolled_everything",)
+        values = _values(span, since, where)
+        for at, measure, n in self._database.read(Statement("read_rollups", values, where=names)):
             found[from_micros(at)][measure] = int(n)
         return found
 
@@ -68,7 +70,8 @@ class SqlRollups:
     ) -> Mapping[tuple[str, str], Sums]:
         """Sums by queue and kind."""
         found: defaultdict[tuple[str, str], dict[int, int]] = defaultdict(dict)
-        statement = _reading("sum_rollups", span, since, where, apart=True)
+        names = _names(where) or ("rolled_apart",)
+        statement = Statement("sum_rollups", _values(span, since, where), where=names)
         for queue, kind, measure, n in self._database.read(statement):
             found[queue, kind][measure] = int(n)
         return found
@@ -119,34 +122,33 @@ class SqlRollups:
 
     def prune(self, limit: int) -> None:
         """One bounded part of each table, in a transaction of its own."""
-        for span, kept in KEPT.items():
-            self._prune("prune_rollups", kept, limit, span=span)
-        self._prune("prune_error_groups", GROUPS_KEPT, limit)
-        self._prune("prune_error_hours", HOURS_KEPT, limit)
+        statements = [
+            Statement("prune_rollups", {"span": span, **_older(kept, limit)})
+            for span, kept in KEPT.items()
+        ]
+        statements.append(Statement("prune_error_groups", _older(GROUPS_KEPT, limit)))
+        statements.append(Statement("prune_error_hours", _older(HOURS_KEPT, limit)))
+        for statement in statements:
+            self._database.run(partial(one, statement))
 
-    def _prune(self, name: str, kept: timedelta, limit: int, **values: int) -> None:
-        asked = {**values, "age": seconds_to_micros(kept.total_seconds()), "limit": limit}
-        self._database.run(partial(one, Statement(name, asked)))
+
+def _older(kept: timedelta, limit: int) -> dict[str, int]:
+    return {"age": seconds_to_micros(kept.total_seconds()), "limit": limit}
 
 
-def _reading(
-    name: str, span: int, since: datetime, where: RollupFilter, *, apart: bool = False
-) -> Statement:
-    """Without a filter the rows that count everything together are read: there are few of them."""
-    names: list[str] = []
-    if where.queues:
-        names.append("rolled_queues")
-    if where.kinds:
-        names.append("rolled_kinds")
-    if not names:
-        names.append("rolled_apart" if apart else "rolled_everything")
-    values = {
+def _names(where: RollupFilter) -> tuple[str, ...]:
+    """Without any, the rows that count everything together are read: there are few of them."""
+    queues = ("rolled_queues",) if where.queues else ()
+    return (*queues, "rolled_kinds") if where.kinds else queues
+
+
+def _values(span: int, since: datetime, where: RollupFilter) -> dict[str, Any]:
+    return {
         "span": span,
         "since": to_micros(since),
         "queues": list(where.queues or ()),
         "kinds": list(where.kinds or ()),
     }
-    return Statement(name, values, where=tuple(names))
 
 
 def _add_failures(failures: Sequence[FailureCount]) -> Plan[None]:

@@ -28,7 +28,7 @@ def count_states(read: Read, where: JobFilter) -> Counts:
     if open_only(where):
         return _open(read, where)
     if names == ("letters",):
-        return Counts(states=_bounded(read, "count_letters", DEAD_LETTERS))
+        return Counts(states=_letters(read))
     if not names:
         return _everything(read)
     walk = Walk(read, base_of(names), values, slow=bool(SLOW & set(names)))
@@ -48,8 +48,8 @@ def _everything(read: Read) -> Counts:
     [(_, few)] = read(Statement("page_edge", {"after": LAST_ID, "walked": SMALL}))
     if few < SMALL:
         return _exact(_states(read(Statement("count_jobs"))))
-    known = _bounded(read, "count_open", OPEN_STATES)
-    known |= _bounded(read, "count_letters", DEAD_LETTERS)
+    bound = {"limit": COUNTED_AT_MOST}
+    known = _bounded(read(Statement("count_open", bound)), OPEN_STATES) | _letters(read)
     [(rows,)] = read(Statement("estimated_jobs"))
     left = max(0, int(rows) - sum(count.jobs for count in known.values()))
     ended = _states(read(Statement("lately_ended")))
@@ -63,7 +63,8 @@ def _everything(read: Read) -> Counts:
 def _open(read: Read, where: JobFilter) -> Counts:
     names, values = conditions(where)
     rest = tuple(name for name in names if name != "states")
-    found = _bounded(read, "count_open", OPEN_STATES, values, rest)
+    values["limit"] = COUNTED_AT_MOST
+    found = _bounded(read(Statement("count_open", values, where=rest)), OPEN_STATES)
     return Counts(states={state: found[state] for state in where.states or ()})
 
 
@@ -75,15 +76,14 @@ def count_open(read: Read, where: JobFilter) -> dict[State, int]:
     return {state: found[state] for state in where.states or () if found[state]}
 
 
-def _bounded(
-    read: Read,
-    name: str,
-    states: tuple[State, ...],
-    values: dict[str, object] | None = None,
-    where: tuple[str, ...] = (),
-) -> dict[State, Count]:
-    asked = {**(values or {}), "limit": COUNTED_AT_MOST}
-    found = _states(read(Statement(name, asked, where=where)))
+def _letters(read: Read) -> dict[State, Count]:
+    found = read(Statement("count_letters", {"limit": COUNTED_AT_MOST}))
+    return _bounded(found, DEAD_LETTERS)
+
+
+def _bounded(rows: Rows, states: tuple[State, ...]) -> dict[State, Count]:
+    """Counts that stopped at the bound say so."""
+    found = _states(rows)
     most = sum(found.values()) >= COUNTED_AT_MOST
     sure = Precision.AT_LEAST if most else Precision.EXACT
     return {state: Count(found[state], sure) for state in states}
