@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tenure.dashboard.joined import join_modules, join_styles, to_shell
+from tenure.dashboard.packed_answers import PackedAnswers
 from tenure.dashboard.page_file import PageFile, answer_with, wants_page
 
 FILES = files("tenure.dashboard") / "files"
@@ -34,6 +35,7 @@ def install_page(api: FastAPI) -> None:
     for name, file in served.items():
         _add(api, f"/page/{name}", file)
     api.router.default = _PageOrProblem(api.router.default, page)
+    api.add_middleware(PackedAnswers)
 
 
 def _add(api: FastAPI, path: str, file: PageFile) -> None:

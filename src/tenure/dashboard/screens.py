@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import FastAPI, Response
+from starlette.routing import Match
 
 from tenure.dashboard.page_file import PageFile, answer_with
 from tenure.feature import Feature, FeatureError, Screen
@@ -49,9 +50,9 @@ def _known(api: FastAPI) -> list[dict[str, str]]:
 
 def _check_reads(api: FastAPI, feature: Feature, screen: Screen) -> None:
     """A screen that reads a missing route would fail in front of an operator."""
-    routes = {getattr(route, "path", None) for route in api.routes}
     for path in screen.reads:
-        if path not in routes:
+        asked = {"type": "http", "method": "GET", "path": path, "root_path": "", "headers": []}
+        if all(route.matches(asked)[0] is Match.NONE for route in api.routes):
             raise FeatureError(
                 f"the screen {screen.name!r} of the feature {feature.name!r} reads {path}, "
                 "which is not a route"

@@ -1,5 +1,5 @@
 // A job beside the list it was opened from.
-import { html, useEffect, useRef } from "../vendor/ui.js";
+import { html, useLayoutEffect, useRef } from "../vendor/ui.js";
 import { Icon } from "../shell/icons.js";
 import { useKeys } from "../shell/keys.js";
 import { JobView } from "./job_view.js";
@@ -8,7 +8,7 @@ export function Drawer({ id, rows, open, close }) {
   const dialog = useRef();
   const place = rows.findIndex((one) => one.jobId === id);
   const step = (by) => { const next = rows[place + by]; if (next) open(next.jobId); };
-  useEffect(() => { if (!dialog.current.open) dialog.current.showModal(); }, []);
+  useLayoutEffect(() => { if (!dialog.current.open) dialog.current.showModal(); }, []);
   useKeys([
     { key: "j", says: "Next job", run: () => step(1) },
     { key: "k", says: "Previous job", run: () => step(-1) },

@@ -1,11 +1,11 @@
 // `?`: the keyboard map.
-import { html, useEffect, useRef } from "../vendor/ui.js";
+import { html, useLayoutEffect, useRef } from "../vendor/ui.js";
 import { GENERAL, screenKeys, setSingleKeys, singleKeys } from "../shell/keys.js";
 import { menu } from "../shell/screens.js";
 
 export default function Help({ close }) {
   const dialog = useRef();
-  useEffect(() => { dialog.current.showModal(); }, []);
+  useLayoutEffect(() => { dialog.current.showModal(); }, []);
   const here = screenKeys.value.flat().filter((one, at, all) => all.findIndex((other) => other.key === one.key) === at);
   return html`<dialog class="help" ref=${dialog} onClose=${close} aria-labelledby="help-title">
     <h2 id="help-title">Keyboard</h2>

@@ -1,5 +1,5 @@
 // Ctrl-K: open a screen, a job by its id, a search, or do something.
-import { html, useEffect, useMemo, useRef, useState } from "../vendor/ui.js";
+import { html, useLayoutEffect, useMemo, useRef, useState } from "../vendor/ui.js";
 import { go } from "../shell/address.js";
 import { may } from "../shell/client.js";
 import { Icon } from "../shell/icons.js";
@@ -28,7 +28,7 @@ export default function Palette({ close }) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const found = useMemo(() => commands(text), [text]);
-  useEffect(() => { dialog.current.showModal(); }, []);
+  useLayoutEffect(() => { dialog.current.showModal(); }, []);
   const run = (one) => { dialog.current.close(); one?.run(); };
   const press = (event) => {
     const way = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -25,7 +25,7 @@ function Group({ group, again }) {
   const words = `failed and dead jobs of the kind ${group.kind} whose last error is “${group.type}: ${group.message}”`;
   const move = (action, verb) => async () => { if (await moveAll(action, { ...group.filter, state: ["failed", "dead"] }, words, verb)) again(); };
   const open = jobsAt(["group", group.errorGroup]);
-  return html`<li>
+  return html`<li data-type=${group.type}>
     <div class="what"><a class="strong" href=${open}><bdi>${group.type}</bdi></a> <span class="quiet">in</span> <a href=${jobsAt(["kind", group.kind], ["state", "bad"])}><bdi>${group.kind}</bdi></a>
       <p class="error">${group.message}</p>
       <p class="quiet">first <${Time} at=${group.firstSeen} /> · last <${Time} at=${group.lastSeen} /> · sample <a href=${`/jobs/${encodeURIComponent(group.sampleJobId)}`}>#${group.sampleJobId}</a></p></div>

@@ -8,7 +8,7 @@ import { Empty, ProblemView, Title } from "../shell/parts.js";
 import { counted, number, stateWord, STATES } from "../shell/words.js";
 import { BulkBar } from "../parts/bulk_bar.js";
 import { Drawer } from "../parts/drawer.js";
-import { FirstJobs } from "../parts/first_jobs.js";
+import { FirstJobs } from "../shell/first_jobs.js";
 import { JobTable } from "../parts/job_table.js";
 import { Search } from "../parts/search.js";
 import { useJobs } from "../parts/job_pages.js";

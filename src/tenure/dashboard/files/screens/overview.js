@@ -7,7 +7,7 @@ import { endedOf, failedOf, milliseconds, number, percent, span, sum } from "../
 import { jobsAt } from "../shell/filter.js";
 import { Chart } from "../parts/chart.js";
 import { Findings } from "../parts/findings.js";
-import { FirstJobs } from "../parts/first_jobs.js";
+import { FirstJobs } from "../shell/first_jobs.js";
 
 const SPANS = [["1h", "1 hour"], ["24h", "24 hours"], ["7d", "7 days"]];
 

@@ -1,10 +1,11 @@
 // Pages for people who are not let in: strangers, ended sessions, and addresses that do not exist.
 import { html, useEffect } from "../vendor/ui.js";
+import { Logo } from "./icons.js";
 
 export function Door({ ended }) {
   useEffect(() => { document.title = `${ended ? "Session ended" : "Log in"} · Tenure`; });
   return html`<main class="stranger" id="stranger">
-    <img src="/page/logo.svg" alt="" width="44" height="44" />
+    <${Logo} size="44" />
     <h1>${ended ? "Your session has ended" : "Log in to Tenure"}</h1>
     <p>${ended ? "It was closed, or it has expired. " : ""}Open this page with a single-use link. <code>tenure up</code> prints one when it starts. To create another, run this where Tenure is installed:</p>
     <pre tabindex="0">tenure keys link me --permission admin --base-url ${location.origin}</pre>

@@ -2,7 +2,7 @@
 import { html, signal, useEffect } from "../vendor/ui.js";
 import { address, go } from "./address.js";
 import { gone, may, post, session } from "./client.js";
-import { Icon } from "./icons.js";
+import { Icon, Logo } from "./icons.js";
 import { overlay } from "./keys.js";
 import { live } from "./live.js";
 import { act } from "./notices.js";
@@ -20,7 +20,7 @@ export function Frame({ children }) {
     <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>Skip to the content</a>
     <header class="side" data-open=${String(menuOpen.value)}>
       <div class="brand">
-        <a href="/" class="name"><img src="/page/logo.svg" alt="" width="26" height="26" />Tenure</a>
+        <a href="/" class="name"><${Logo} size="26" />Tenure</a>
         <${Live} />
         <button class="plain burger" aria-expanded=${String(menuOpen.value)} aria-controls="menu" aria-label="Menu"
           onClick=${() => { menuOpen.value = !menuOpen.value; }}><${Icon} name=${menuOpen.value ? "close" : "menu"} /></button>

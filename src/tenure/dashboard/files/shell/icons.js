@@ -31,4 +31,7 @@ const PATHS = {
   keyboard: "M1.5 4h13v8h-13zM4 6.5h.01M6.7 6.5h.01M9.3 6.5h.01M12 6.5h.01M5 9.5h6",
 };
 
+// The same drawing as logo.svg, which is the icon of the tab.
+export const Logo = ({ size }) => html`<svg class="logo" width=${size} height=${size} viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="7" fill="#3454d1" /><path d="M8 9.5h16M16 9.5V24" stroke="#fff" stroke-width="3.4" stroke-linecap="round" fill="none" /><circle cx="23" cy="22" r="2.6" fill="#8ff0b4" /></svg>`;
+
 export const Icon = ({ name }) => html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=${PATHS[name] ?? PATHS.screen} /></svg>`;

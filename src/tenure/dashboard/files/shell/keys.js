@@ -63,8 +63,10 @@ function meant(event) {
     afterG = Date.now();
     return null;
   }
-  // The innermost part of the screen comes first: a drawer before the list below it.
-  for (const keys of [...screenKeys.value].reverse()) {
+  // A drawer's keys hide those of the list below it; Escape closes it, which browsers do themselves.
+  const inDrawer = document.querySelector("dialog[open]");
+  if (inDrawer && event.key === "Escape") return null;
+  for (const keys of inDrawer ? screenKeys.value.slice(-1) : screenKeys.value) {
     const found = keys.find((one) => one.key === event.key);
     if (found) return found;
   }

@@ -1,5 +1,5 @@
 // What is told for a moment at the edge of the page, the question before a large step, and `act`.
-import { html, signal, useEffect, useRef } from "../vendor/ui.js";
+import { html, signal, useLayoutEffect, useRef } from "../vendor/ui.js";
 
 export const notice = signal(null);
 export const question = signal(null);
@@ -41,7 +41,7 @@ export function Question() {
   const asked = question.value;
   const dialog = useRef();
   const answer = useRef(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!asked) return;
     answer.current = asked.field ? null : false;
     dialog.current.showModal();

@@ -52,14 +52,16 @@ export function Waiting() {
   return html`<div class="empty quiet" aria-busy="true">${seen && "Loading…"}</div>`;
 }
 
-// A button that cannot be pressed twice while its work goes on.
+// A button that cannot be pressed twice while its work goes on. It is not disabled meanwhile: that
+// would take the focus from it.
 export function Act({ onClick, children, ...rest }) {
   const [busy, setBusy] = useState(false);
   const press = async (event) => {
+    if (busy) return;
     setBusy(true);
     try { await onClick(event); } finally { setBusy(false); }
   };
-  return html`<button type="button" ...${rest} disabled=${busy || rest.disabled} onClick=${press}>${children}</button>`;
+  return html`<button type="button" ...${rest} aria-disabled=${busy ? "true" : null} onClick=${press}>${children}</button>`;
 }
 
 // columns: [{ name, of, number, class }]. Rows are keyed, so what has the focus keeps it.

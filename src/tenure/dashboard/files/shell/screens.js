@@ -1,9 +1,9 @@
 // Which screen an address opens, and its place in the menu.
 import { computed, signal } from "../vendor/ui.js";
-import { get, session } from "./client.js";
+import { get, mayOperate, session } from "./client.js";
 
 export const GROUPS = ["Watch", "Run", "Govern", "More"];
-// `site`: of the whole installation, so a tenant's key does not see it.
+// `site`: of the whole installation, so a tenant's key does not see it; `operator`: for admins.
 export const SCREENS = [
   { path: "/", title: "Overview", icon: "overview", key: "o", group: "Watch", module: "overview", site: true },
   { path: "/jobs", title: "Jobs", icon: "jobs", key: "j", group: "Watch", module: "jobs" },
@@ -14,7 +14,7 @@ export const SCREENS = [
   { path: "/schedules", title: "Schedules", icon: "schedules", key: "s", group: "Run", module: "schedules", site: true },
   { path: "/outbox", title: "Outbox", icon: "outbox", key: "x", group: "Run", module: "outbox", site: true },
   { path: "/tenants", title: "Tenants and limits", icon: "tenants", key: "t", group: "Govern", module: "tenants", site: true },
-  { path: "/audit", title: "Audit", icon: "audit", key: "a", group: "Govern", module: "audit", site: true },
+  { path: "/audit", title: "Audit", icon: "audit", key: "a", group: "Govern", module: "audit", site: true, operator: true },
 ];
 const OTHERS = [
   { path: "/new", title: "New job", module: "new" },
@@ -34,7 +34,7 @@ export async function readFeatureScreens() {
 }
 
 export const menu = computed(() => {
-  const own = session.value?.site ? SCREENS : SCREENS.filter((one) => !one.site);
+  const own = SCREENS.filter((one) => (session.value?.site || !one.site) && (mayOperate() || !one.operator));
   return [...own, ...(featureScreens.value ?? [])];
 });
 

@@ -1,9 +1,9 @@
 // What a new installation shows: the first job is one click or one command away.
 import { html } from "../vendor/ui.js";
-import { get, may, post } from "../shell/client.js";
-import { useData } from "../shell/data.js";
-import { act } from "../shell/notices.js";
-import { Act, Copy, Empty, Panel } from "../shell/parts.js";
+import { get, may, post } from "./client.js";
+import { useData } from "./data.js";
+import { act } from "./notices.js";
+import { Act, Copy, Empty, Panel } from "./parts.js";
 
 const SAMPLE_KIND = "demo.mail";
 
