@@ -2,7 +2,7 @@
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/ui.js";
 import { withQuery } from "../shell/address.js";
 import { Badge, Progress, Time } from "../shell/parts.js";
-import { BAD, number } from "../shell/words.js";
+import { BAD, milliseconds, number } from "../shell/words.js";
 
 const SPARE = 12;
 
@@ -35,7 +35,7 @@ export function JobTable({ found, chosen, at, setAt, open }) {
   return html`<div class="panel jobs"><table role="grid" aria-rowcount=${next === null ? rows.length + 1 : -1} aria-label="Jobs">
     <thead><tr aria-rowindex="1">
       <th scope="col" class="pick"><input type="checkbox" aria-label="Select all loaded jobs" checked=${every} onChange=${() => (every ? chosen.clear() : chosen.set(rows.map((one) => one.jobId)))} /></th>
-      <th scope="col">Job</th><th scope="col">State</th><th scope="col">Why, or what went wrong</th><th scope="col">Queue</th><th scope="col" class="number">Attempt</th><th scope="col" class="number">When</th></tr></thead>
+      <th scope="col">Job</th><th scope="col">State</th><th scope="col">What is going on</th><th scope="col">Queue</th><th scope="col" class="number">Attempt</th><th scope="col" class="number">When</th></tr></thead>
     <tbody ref=${body}>
       ${from > 0 && html`<tr aria-hidden="true" class="spacer" key="above"><td colspan="7" style=${{ height: `${from * height}px` }}></td></tr>`}
       ${shown.map((job, place) => html`<${Row} key=${job.jobId} job=${job} place=${from + place} here=${from + place === at} picked=${chosen.has(job.jobId)}
@@ -78,8 +78,10 @@ export function Reason({ job }) {
   if (BAD.includes(job.state) && job.lastError) return html`<span class="error" title=${errorText(job.lastError)}>${errorText(job.lastError)}</span>`;
   if (job.why) return html`<span class="quiet" title=${job.why.text}>${job.why.text}</span>`;
   if (job.lastError && !["succeeded"].includes(job.state)) return html`<span class="quiet" title=${errorText(job.lastError)}>last: ${errorText(job.lastError)}</span>`;
-  return html`<span class="quiet">${job.reason ?? ""}</span>`;
+  return html`<span class="quiet">${job.reason ?? took(job)}</span>`;
 }
+
+const took = (job) => (job.startedAt && job.finishedAt ? `took ${milliseconds(new Date(job.finishedAt) - new Date(job.startedAt))}` : "");
 
 export const errorText = (error) => (error.code ? `${error.message} (${error.code})` : `${error.type}: ${error.message}`);
 

@@ -4,7 +4,7 @@ import { address, go, withQuery } from "../shell/address.js";
 import { useData } from "../shell/data.js";
 import { inWords, searched, toggled, valuesOf, without } from "../shell/filter.js";
 import { useKeys } from "../shell/keys.js";
-import { Empty, ProblemView, Title } from "../shell/parts.js";
+import { Empty, ProblemView, Title, Waiting } from "../shell/parts.js";
 import { counted, number, stateWord, STATES } from "../shell/words.js";
 import { BulkBar } from "../parts/bulk_bar.js";
 import { Drawer } from "../parts/drawer.js";
@@ -30,7 +30,7 @@ export default function Jobs() {
     <${BulkBar} q=${q} rows=${found.rows} chosen=${chosen} counts=${counts.data} more=${found.next !== null} />
     ${found.problem ? html`<div class="panel"><${ProblemView} problem=${found.problem} again=${found.again} /></div>`
       : found.rows.length ? html`<${JobTable} found=${found} chosen=${chosen} at=${at} setAt=${setAt} open=${open} q=${q} onSearch=${search} />`
-      : found.loaded && html`<${Nothing} q=${q} found=${found} onSearch=${search} />`}
+      : !found.loaded ? html`<${Waiting} />` : html`<${Nothing} q=${q} found=${found} onSearch=${search} />`}
     <${Horizon} found=${found} />
     ${query.get("job") && html`<${Drawer} id=${query.get("job")} rows=${found.rows} open=${open} close=${() => go(withQuery({ job: null }))} />`}`;
 }

@@ -32,7 +32,7 @@ function Tiles({ totals, queues, spanWords }) {
   const late = oldest ? Math.max(0, (now.value - new Date(oldest)) / 1000) : 0;
   const ended = endedOf(totals);
   const tiles = [
-    ["Ended", number(ended), `in the last ${spanWords}`, "/jobs"],
+    ["Ended", number(ended), `in the last ${spanWords.replace("1 ", "")}`, "/jobs"],
     ["Failed", number(failedOf(totals)), `${percent(failedOf(totals), ended)}, ${number(totals.retries)} retries`, "/failures", failedOf(totals) ? "bad" : ""],
     ["Waiting", number(waiting), `${number(sum(queues.map((one) => one.running)))} running`, "/jobs?q=state%3Aqueued"],
     ["Oldest wait", late ? span(late) : "–", late ? "the longest due job" : "no job is due", "/queues", late > 300 ? "warn" : ""],

@@ -70,7 +70,7 @@ export function Table({ columns, rows, id, label }) {
     <thead><tr>${columns.map((one) => html`<th scope="col" class=${one.class ?? (one.number && "number")}>${one.name || html`<span class="unseen">Actions</span>`}</th>`)}</tr></thead>
     <tbody>${rows.map((row) => html`<tr key=${id(row)}>${columns.map((one, at) => (at === 0
       ? html`<th scope="row" class=${one.class}>${one.of(row)}</th>`
-      : html`<td class=${one.class ?? (one.number && "number")} data-name=${one.name}>${one.of(row)}</td>`))}</tr>`)}</tbody>
+      : html`<td class=${one.class ?? (one.number && "number")} data-name=${one.name}><div>${one.of(row)}</div></td>`))}</tr>`)}</tbody>
   </table></div>`;
 }
 
