@@ -11,7 +11,7 @@ from tests.support.until import until
 SCREENS = {
     "/": "Overview", "/jobs": "Jobs", "/failures": "Failures", "/queues": "Queues",
     "/workers": "Workers", "/kinds": "Kinds", "/schedules": "Schedules", "/outbox": "Outbox",
-    "/tenants": "Tenants and limits", "/audit": "Audit", "/new": "New job",
+    "/tenants": "Tenants and limits", "/audit": "Audit", "/docs": "API reference", "/new": "New job",
 }  # fmt: skip
 # Whether what was asked for has been drawn.
 SETTLED = """(title => {

@@ -164,8 +164,6 @@ def test_a_queue_is_paused_with_its_button_and_undo_resumes_it(
 ) -> None:
     page.visit("/queues")
     page.press_button("Pause", "tr:has(a[href*='slow'])")
-    page.sees("Pause the queue slow?", "dialog.question")
-    page.press(*ENTER)
     page.sees("paused", "tr:has(a[href*='slow'])")
     until(lambda: any(one.paused and one.name == "slow" for one in engine.insight.queues()))
 
@@ -240,6 +238,17 @@ def test_the_palette_opens_screens_and_jobs(page: PageTab, filled: Tenure) -> No
     page.type(job)
     page.press(*ENTER)
     page.drawn("order.pay")
+
+
+def test_the_api_is_described_for_people(page: PageTab) -> None:
+    page.visit("/docs")
+    page.sees("/api/jobs/replay")
+    page.click("[data-search]")
+    page.type("replayjobs")
+    until(lambda: "/api/queues" not in page.text("main"))
+    page.click("main summary")
+    page.sees("dryRun", ".about")
+    page.sees("curl -X POST", ".about")
 
 
 def test_the_theme_is_chosen_and_kept(page: PageTab) -> None:

@@ -20,7 +20,7 @@ SAMPLE = "sample.json"
 # What people open, reload and pass on: every one is the same page, which draws what its address says.
 ADDRESSES = (
     "/", "/jobs", "/jobs/{job}", "/failures", "/queues", "/workers", "/kinds", "/schedules",
-    "/outbox", "/tenants", "/audit", "/new", "/flow/{job}", "/screens/{feature}/{screen}",
+    "/outbox", "/tenants", "/audit", "/docs", "/new", "/flow/{job}", "/screens/{feature}/{screen}",
 )  # fmt: skip
 
 

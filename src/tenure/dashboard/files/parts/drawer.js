@@ -19,7 +19,7 @@ export function Drawer({ id, rows, open, close }) {
       <button class="plain" aria-label="Previous job" disabled=${place <= 0} onClick=${() => step(-1)}><${Icon} name="back" /></button>
       <button class="plain" aria-label="Next job" disabled=${place < 0 || place + 1 >= rows.length} onClick=${() => step(1)}><${Icon} name="arrow" /></button>
       <a class="button" href=${`/jobs/${encodeURIComponent(id)}`}><${Icon} name="wide" />Open as page</a>
-      <button class="plain close" aria-label="Close" onClick=${close}><${Icon} name="close" /></button>
+      <button class="plain close" autofocus aria-label="Close" onClick=${close}><${Icon} name="close" /></button>
     </div>
     <${JobView} key=${id} id=${id} />
   </dialog>`;

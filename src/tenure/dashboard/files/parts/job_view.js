@@ -60,7 +60,7 @@ function Facts({ job }) {
     ["Tenant", job.tenant], ["Owner", job.userId], ["Key", job.key], ["Ordering key", job.orderingKey], ["Crashes", job.crashes ? String(job.crashes) : null],
     ["Worker", job.worker], ["Correlation id", job.correlationId],
   ];
-  return html`<dl class="facts">${known.filter(([, value]) => value).map(([name, value]) => html`<div key=${name} class=${typeof value === "string" && value.length > 18 ? "wide" : ""}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+  return html`<dl class="facts">${known.filter(([, value]) => value).map(([name, value]) => html`<div key=${name} class=${typeof value === "string" && value.length > 14 ? "wide" : ""}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
 const LastError = ({ error }) => html`<section class="failure"><h2>Last error</h2><p class="error">${errorText(error)}</p>
@@ -72,5 +72,5 @@ function Attempts({ entries, job }) {
     <div class="line"><span class="strong">${one.entry.replaceAll("_", " ")}</span><span class="quiet">${one.attempt ? `attempt ${one.attempt} · ` : ""}<${Time} at=${one.finishedAt} />${one.durationSeconds !== null ? ` · ${one.durationSeconds.toFixed(2)} s` : ""}${one.worker ? html` · <bdi>${one.worker}</bdi>` : ""}</span></div>
     ${one.error && html`<p class="error">${errorText(one.error)}</p>`}
     ${one.error?.traceback && html`<details><summary>Traceback</summary><pre tabindex="0">${one.error.traceback}</pre></details>`}</li>`)}</ol>`
-    : html`<p class="quiet">${job.attempt ? "One run, and nothing went wrong in it." : "It has not run yet."}</p>`}</section>`;
+    : html`<p class="quiet">${!job.attempt ? "It has not run yet." : FINAL.includes(job.state) ? "One run, and nothing went wrong in it." : "Its first run has begun."}</p>`}</section>`;
 }

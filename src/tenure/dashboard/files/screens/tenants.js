@@ -23,7 +23,7 @@ function TenantList({ rows }) {
   const [edited, setEdited] = useState(null);
   const none = html`<${Empty} title="No tenant has jobs, a weight or a cap"><p>Name a tenant when you enqueue a job, or set a weight:</p><pre tabindex="0">tenure tenants weigh acme 3</pre></${Empty}>`;
   const columns = [
-    { name: "Tenant", of: (one) => html`<a href=${jobsAt(["tenant", one.tenant])}><bdi>${one.tenant || "(none)"}</bdi></a>` },
+    { name: "Tenant", of: (one) => (one.tenant ? html`<a href=${jobsAt(["tenant", one.tenant])}><bdi>${one.tenant}</bdi></a>` : "(none)") },
     { name: "Weight", number: true, of: (one) => number(one.weight) },
     { name: "Cap", number: true, of: (one) => (one.cap === null ? html`<span class="quiet">none</span>` : number(one.cap)) },
     { name: "Running", of: (one) => (one.cap ? html`<div class="progress"><meter min="0" max=${one.cap} value=${Math.min(one.running, one.cap)} aria-label=${`Share of the cap of ${one.tenant}`}></meter><span class="quiet">${number(one.running)} of ${number(one.cap)}</span></div>` : number(one.running)) },

@@ -25,7 +25,7 @@ export function withQuery(changes) {
 addEventListener("popstate", () => { address.value = readAddress(); });
 
 // Links stay links: they can be opened in a new tab, copied and read by screen readers.
-const ELSEWHERE = /^\/(api|docs|openapi\.json|metrics|v1|worker|files|login|logout)(\/|$|\?)/;
+const ELSEWHERE = /^\/(api|openapi\.json|metrics|v1|worker|files|login|logout)(\/|$|\?)/;
 addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href]");
   if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

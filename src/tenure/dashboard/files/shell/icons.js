@@ -24,6 +24,7 @@ const PATHS = {
   back: "M13 8H3M7 4 3 8l4 4",
   screen: "M2.5 3h11v10h-11zM2.5 6h11",
   wide: "M9.5 2.5h4v4M13.5 2.5 9 7M6.5 13.5h-4v-4M2.5 13.5 7 9",
+  docs: "M5.5 4 2 8l3.5 4M10.5 4 14 8l-3.5 4",
   copy: "M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3",
   pause: "M5.5 3.5v9M10.5 3.5v9",
   play: "M5 3l8 5-8 5z",

@@ -24,9 +24,9 @@ export async function act(work, done, undo = null) {
   }
 }
 
-// Resolves to true, to false, or with `field` to the text that was entered and null.
-export function ask({ title, text, yes, danger = false, field = null }) {
-  return new Promise((resolve) => { question.value = { title, text, yes, danger, field, resolve }; });
+// Resolves to true or false.
+export function ask({ title, text, yes, danger = false }) {
+  return new Promise((resolve) => { question.value = { title, text, yes, danger, resolve }; });
 }
 
 export function Notices() {
@@ -43,7 +43,7 @@ export function Question() {
   const answer = useRef(null);
   useLayoutEffect(() => {
     if (!asked) return;
-    answer.current = asked.field ? null : false;
+    answer.current = false;
     dialog.current.showModal();
   }, [asked]);
   if (!asked) return null;
@@ -51,15 +51,14 @@ export function Question() {
   const closed = () => { question.value = null; asked.resolve(answer.current); };
   const submit = (event) => {
     event.preventDefault();
-    close(asked.field ? dialog.current.querySelector("input").value : true);
+    close(true);
   };
   return html`<dialog class="question" ref=${dialog} onClose=${closed} aria-labelledby="question-title">
     <form onSubmit=${submit}>
       <h2 id="question-title">${asked.title}</h2>
       ${asked.text && html`<p>${asked.text}</p>`}
-      ${asked.field && html`<label class="field"><span>${asked.field}</span><input type="text" autocomplete="off" /></label>`}
       <div class="actions end">
-        <button type="button" onClick=${() => close(asked.field ? null : false)}>Keep as it is</button>
+        <button type="button" onClick=${() => close(false)}>Keep as it is</button>
         <button type="submit" class=${asked.danger ? "strong danger" : "strong"} autofocus>${asked.yes}</button>
       </div>
     </form>

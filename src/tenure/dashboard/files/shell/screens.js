@@ -15,6 +15,7 @@ export const SCREENS = [
   { path: "/outbox", title: "Outbox", icon: "outbox", key: "x", group: "Run", module: "outbox", site: true },
   { path: "/tenants", title: "Tenants and limits", icon: "tenants", key: "t", group: "Govern", module: "tenants", site: true },
   { path: "/audit", title: "Audit", icon: "audit", key: "a", group: "Govern", module: "audit", site: true, operator: true },
+  { path: "/docs", title: "API reference", icon: "docs", key: "d", group: "More", module: "docs" },
 ];
 const OTHERS = [
   { path: "/new", title: "New job", module: "new" },
