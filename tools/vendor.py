@@ -75,7 +75,9 @@ def ui(packages: dict[str, Path]) -> str:
     for module, package, path in MODULES:
         parts.append(scoped(module, (packages[package] / path).read_text()))
     htm = (packages["htm"] / "dist/htm.mjs").read_text()
-    parts.append(re.sub(r"export default ?function", "const htm = function", htm).rstrip("\n;") + ";")
+    parts.append(
+        re.sub(r"export default ?function", "const htm = function", htm).rstrip("\n;") + ";"
+    )
     for module, names in NAMES.items():
         parts.append(f"export const {{ {', '.join(names)} }} = scopes[{json.dumps(module)}];")
     parts.append("export const html = htm.bind(h);")
@@ -106,14 +108,19 @@ def scoped(module: str, text: str) -> str:
         return ""
 
     text = EXPORT.sub(give, EXPORT_FROM.sub(pass_on, IMPORT.sub(take, text)))
-    assert "export" not in re.findall(r"[\w$]+", text), module
-    return f"scopes[{json.dumps(module)}] = (() => {{\n{text.strip()}\nreturn {{ {', '.join(given)} }};\n}})();"
+    if "export" in re.findall(r"[\w$]+", text):
+        raise SystemExit(f"{module} exports in a way that this script does not know")
+    body = f"{text.strip()}\nreturn {{ {', '.join(given)} }};"
+    return f"scopes[{json.dumps(module)}] = (() => {{\n{body}\n}})();"
 
 
 def uplot(packages: dict[str, Path]) -> str:
     """The minified script, made a module."""
     text = (packages["uplot"] / "dist/uPlot.iife.min.js").read_text()
-    return text.replace("/*! https://github.com/leeoniya/uPlot (v", "/*! uPlot (v").rstrip() + "\nexport default uPlot;\n"
+    return (
+        text.replace("/*! https://github.com/leeoniya/uPlot (v", "/*! uPlot (v").rstrip()
+        + "\nexport default uPlot;\n"
+    )
 
 
 def write(
@@ -126,9 +133,14 @@ def write(
         (folder / name).write_text(text)
         of = [{"package": one, "version": VERSIONS[one], "license": license_of(packages[one])}
               for one in made_of[name]]  # fmt: skip
-        listed.append({"file": name, "sha256": hashlib.sha256(text.encode()).hexdigest(), "madeOf": of})
+        listed.append(
+            {"file": name, "sha256": hashlib.sha256(text.encode()).hexdigest(), "madeOf": of}
+        )
     names = dict.fromkeys(one for ones in made_of.values() for one in ones)
-    texts = [f"{one} {VERSIONS[one]}\n\n{(packages[one] / 'LICENSE').read_text().strip()}\n" for one in names]
+    texts = [
+        f"{one} {VERSIONS[one]}\n\n{(packages[one] / 'LICENSE').read_text().strip()}\n"
+        for one in names
+    ]
     (folder / "LICENSES.txt").write_text(("\n" + "-" * 80 + "\n\n").join(texts))
     (folder / "vendor.json").write_text(json.dumps(listed, indent=2) + "\n")
 

@@ -11,7 +11,8 @@ from tests.support.until import until
 SCREENS = {
     "/": "Overview", "/jobs": "Jobs", "/failures": "Failures", "/queues": "Queues",
     "/workers": "Workers", "/kinds": "Kinds", "/schedules": "Schedules", "/outbox": "Outbox",
-    "/tenants": "Tenants and limits", "/audit": "Audit", "/docs": "API reference", "/new": "New job",
+    "/tenants": "Tenants and limits", "/audit": "Audit", "/docs": "API reference",
+    "/new": "New job",
 }  # fmt: skip
 # Whether what was asked for has been drawn.
 SETTLED = """(title => {
@@ -57,7 +58,8 @@ class PageTab(Browser):
         mark = f"""(() => {{
             document.querySelectorAll("[data-found]").forEach(one => delete one.dataset.found);
             const all = document.querySelectorAll({json.dumps(within)} + " :is(button, a)");
-            const one = [...all].find(each => each.textContent.trim() === {json.dumps(label)} && !each.disabled && each.getClientRects().length);
+            const named = [...all].filter(each => each.textContent.trim() === {json.dumps(label)});
+            const one = named.find(each => !each.disabled && each.getClientRects().length);
             if (one) one.dataset.found = "";
             return Boolean(one);
         }})()"""
@@ -80,7 +82,9 @@ class PageTab(Browser):
         """What axe-core finds on this screen; `colours`: by the rule that a theme can break."""
         if not self.run("typeof axe !== 'undefined'"):
             self.ask("Runtime.evaluate", expression=axe)
-        found: list[dict[str, Any]] = json.loads(self.run(f"{CHECK}({json.dumps(CONTRAST if colours else EVERYTHING)})"))
+        found: list[dict[str, Any]] = json.loads(
+            self.run(f"{CHECK}({json.dumps(CONTRAST if colours else EVERYTHING)})")
+        )
         return found
 
 

@@ -48,7 +48,9 @@ def main(folder: Path) -> None:
 
 def screens(engine: Tenure) -> dict[str, tuple[str, str]]:
     """Name: address and heading."""
-    found = {(address.strip("/") or "overview"): (address, title) for address, title in SCREENS.items()}
+    found = {
+        (address.strip("/") or "overview"): (address, title) for address, title in SCREENS.items()
+    }
     paid = newest(engine, "order.pay")
     dead = newest(engine, "stock.sync")
     running = newest(engine, "report.build")
@@ -65,7 +67,7 @@ def screens(engine: Tenure) -> dict[str, tuple[str, str]]:
 
 
 def newest(engine: Tenure, kind: str) -> str:
-    return next(iter(engine.insight.stream(JobFilter(kinds=[kind])))).id
+    return next(iter(engine.insight.stream(JobFilter(kinds=(kind,))))).id
 
 
 def take_all(page: PageTab, addresses: dict[str, tuple[str, str]], folder: Path) -> None:

@@ -15,11 +15,15 @@ outbox = Outbox(app)
 
 
 @app.job("order.pay")
-async def pay(job: RunningJob, order_id: str, amount: float, currency: str = "EUR") -> dict[str, str]:
+async def pay(
+    job: RunningJob, order_id: str, amount: float, currency: str = "EUR"
+) -> dict[str, str]:
     """Charges the card, then mails the receipt."""
     charge = await job.step_async("charge", _charge, order_id)
     job.log(f"charged {amount:.2f} {currency} for {order_id}")
-    await app.enqueue_async("mail.send", {"to": f"{order_id}@example.org", "subject": "Your receipt"})
+    await app.enqueue_async(
+        "mail.send", {"to": f"{order_id}@example.org", "subject": "Your receipt"}
+    )
     return {"charge": str(charge)}
 
 

@@ -12,7 +12,8 @@ from tests.support.until import until
 from tests.support.up import Up
 
 ACTIONS = ("Retry", "Cancel", "Discard", "Pause", "Resume", "Run now", "Limit…", "Edit", "New job",
-           "Retry…", "Discard…", "Add sample jobs", "Set a weight or cap", "Enqueue a copy")  # fmt: skip
+           "Retry…", "Discard…", "Add sample jobs", "Set a weight or cap",
+           "Enqueue a copy")  # fmt: skip
 BUTTONS = "[...document.querySelectorAll('button, a.button')].map(one => one.textContent.trim())"
 MUTATIONS = [
     ("POST", "/api/jobs", {"kind": "mail.send", "payload": {}}),
@@ -41,7 +42,7 @@ def test_a_reader_sees_every_screen_and_no_action(reader: PageTab, filled: Tenur
             continue
         reader.visit(address, title)
         assert not set(reader.run(BUTTONS)) & set(ACTIONS), address
-    dead = next(iter(filled.insight.stream(JobFilter(kinds=["stock.sync"]))))
+    dead = next(iter(filled.insight.stream(JobFilter(kinds=("stock.sync",)))))
     reader.visit(f"/jobs/{dead.id}", "stock.sync")
     assert not set(reader.run(BUTTONS)) & set(ACTIONS)
     assert "read only" in reader.text(".person")
@@ -49,7 +50,7 @@ def test_a_reader_sees_every_screen_and_no_action(reader: PageTab, filled: Tenur
 
 
 def test_every_change_of_a_reader_is_refused(reader: PageTab, filled: Tenure) -> None:
-    job = next(iter(filled.insight.stream(JobFilter(kinds=["stock.sync"])))).id
+    job = next(iter(filled.insight.stream(JobFilter(kinds=("stock.sync",))))).id
     for method, path, body in MUTATIONS:
         call = ", ".join(map(json.dumps, (method, path.replace("JOB", job), body)))
         assert reader.run(f"{SEND}({call})") == 403, path
@@ -79,4 +80,8 @@ def test_an_ended_session_gets_a_page(page: PageTab, service: Up) -> None:
 @pytest.mark.parametrize("address", ["/jobs/999999999", "/jobs/none-such"])
 def test_a_job_that_does_not_exist_is_said_so(page: PageTab, address: str) -> None:
     page.visit(address, "Job")
-    until(lambda: "There is no such job" in page.text("main") or "That did not work" in page.text("main"))
+    until(
+        lambda: (
+            "There is no such job" in page.text("main") or "That did not work" in page.text("main")
+        )
+    )

@@ -1,4 +1,4 @@
-"""axe-core finds nothing on any screen, in light and dark, empty and loaded; no screen is too wide."""
+"""axe-core finds nothing on any screen: light and dark, empty and loaded; none is too wide."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def test_no_screen_has_a_violation_when_loaded(page: PageTab, filled: Tenure) ->
 
 
 def failed_job(engine: Tenure) -> str:
-    return next(iter(engine.insight.stream(JobFilter(kinds=["stock.sync"])))).id
+    return next(iter(engine.insight.stream(JobFilter(kinds=("stock.sync",))))).id
 
 
 def test_a_job_and_its_flow_have_no_violation(page: PageTab, filled: Tenure) -> None:
-    paid = next(iter(filled.insight.stream(JobFilter(kinds=["order.pay"]))))
+    paid = next(iter(filled.insight.stream(JobFilter(kinds=("order.pay",)))))
     screens = {f"/jobs/{paid.id}": "order.pay", f"/flow/{paid.id}": "Flow of job"}
     assert not (found := faults(page, screens)), pformat(found)
     page.sees("mail.send", ".canvas")
@@ -86,7 +86,9 @@ def test_no_screen_has_a_violation_when_empty(browser: PageTab, empty: Up) -> No
     assert not (found := faults(browser, SCREENS)), pformat(found)
 
 
-def test_strangers_and_bad_addresses_get_a_page(browser: PageTab, service: Up, engine: Tenure) -> None:
+def test_strangers_and_bad_addresses_get_a_page(
+    browser: PageTab, service: Up, engine: Tenure
+) -> None:
     browser.open(service.url)
     browser.sees("tenure keys link")
     assert browser.violations(AXE) == []

@@ -12,7 +12,7 @@ from tests.support.until import until
 
 MARKUP = "<img src=x onerror=window.broken=1>"
 SCRIPT = "<script>window.broken=2</script>"
-QUOTES = "\"it's\" `${1+1}` \\ </textarea> &amp; %27"
+QUOTES = '"it\'s" `${1+1}` \\ </textarea> &amp; %27'
 BACKWARDS = "gnp.\u202eexe.doc \u2066\u2069 שלום"
 NUMBERS = [9_007_199_254_740_993, -(10**40) - 7, 2**53 - 1, 0, -1, 1.5, 1e300]
 TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
@@ -53,7 +53,12 @@ def test_a_megabyte_is_cut_until_it_is_asked_for(page: PageTab, engine: Tenure) 
     assert len(page.text("[data-part=payload] pre")) == 20_000
 
     page.click("[data-part=payload] button.link")
-    until(lambda: page.run("document.querySelector('[data-part=payload] pre').textContent.length") > 500_000)
+    until(
+        lambda: (
+            page.run("document.querySelector('[data-part=payload] pre').textContent.length")
+            > 500_000
+        )
+    )
     assert page.run(TOO_WIDE) <= 0
     engine.cancel(job.id)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tenure import JobFilter, Tenure
+from tenure.core.job import State
 from tenure.stores.contract import Change, Move
 from tests.dashboard.page_tab import PageTab
 from tests.support.until import until
@@ -12,7 +13,7 @@ TAB, ENTER, ESCAPE = ("Tab", 9), ("Enter", 13), ("Escape", 27)
 
 
 def newest(engine: Tenure, kind: str) -> str:
-    return next(iter(engine.insight.stream(JobFilter(kinds=[kind])))).id
+    return next(iter(engine.insight.stream(JobFilter(kinds=(kind,))))).id
 
 
 def test_a_group_of_failures_is_replayed_after_a_preview(page: PageTab, engine: Tenure) -> None:
@@ -23,7 +24,8 @@ def test_a_group_of_failures_is_replayed_after_a_preview(page: PageTab, engine: 
 
     page.press_button("Retry…", ".errors li[data-type=Fail]")
     page.sees("whose last error is", "dialog.question")
-    total = len(list(engine.insight.stream(JobFilter(kinds=["mail.send"], states=["failed"]))))
+    failed = JobFilter(kinds=("mail.send",), states=(State.FAILED,))
+    total = len(list(engine.insight.stream(failed)))
     page.sees(f"Retry {total} jobs", "dialog.question button.strong")
     page.click("dialog.question button.strong")
 
@@ -45,7 +47,9 @@ def test_what_needs_a_person_is_mended_from_the_first_screen(page: PageTab, engi
         engine.operator.resume("mail", "operator")
 
 
-def test_jobs_are_found_by_tokens_and_the_address_restores_it(page: PageTab, filled: Tenure) -> None:
+def test_jobs_are_found_by_tokens_and_the_address_restores_it(
+    page: PageTab, filled: Tenure
+) -> None:
     page.visit("/jobs")
     page.search("kind:order.pay tenant:acme")
     until(lambda: "globex" not in page.text(".jobs tbody") and "acme" in page.text(".jobs tbody"))
@@ -124,7 +128,7 @@ def test_thousands_of_rows_keep_the_document_small(page: PageTab, engine: Tenure
 
     until(lambda: page.run("(scrollTo(0, 1e7), document.body.innerText.includes('700 loaded'))"))
     assert page.run(rows) < 80
-    engine.operator.move_all(JobFilter(kinds=["many.rows"]), Change(move=Move.CANCEL))
+    engine.operator.move_all(JobFilter(kinds=("many.rows",)), Change(move=Move.CANCEL))
 
 
 def test_progress_and_log_lines_are_live_and_a_job_can_be_canceled(

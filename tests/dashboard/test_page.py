@@ -150,7 +150,8 @@ def test_modules_are_small_enough_to_be_read() -> None:
 
 def test_joined_modules_come_in_the_order_of_their_needs() -> None:
     joined = join_modules({
-        "shell/a.js": 'import { b } from "./b.js";\nimport { x, y } from "../vendor/ui.js";\nexport const a = b + x + y;\n',
+        "shell/a.js": 'import { b } from "./b.js";\nimport { x, y } from "../vendor/ui.js";\n'
+        "export const a = b + x + y;\n",
         "shell/b.js": 'import { x } from "../vendor/ui.js";\nexport const b = x;\n',
     })  # fmt: skip
 
@@ -171,7 +172,9 @@ def test_modules_that_need_each_other_are_refused() -> None:
 
 def test_top_level_names_of_the_shell_differ() -> None:
     """They share a scope once they are joined."""
-    declared = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
+    declared = re.compile(
+        r"^(?:export )?(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE
+    )
     names = [
         name
         for path, text in OWN.items()

@@ -25,7 +25,6 @@ def test_the_first_screen_with_its_charts_is_light(page: PageTab, filled: Tenure
     page.ask("Network.setCacheDisabled", cacheDisabled=False)
 
     assert len(page.requests) <= MOST_REQUESTS, page.requests
-    print(f"first screen: {page.received:,} bytes, {len(page.requests)} requests")
     assert page.received <= MOST_BYTES
 
 

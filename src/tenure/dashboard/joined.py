@@ -1,8 +1,8 @@
 """Joins the modules of the shell into one, when the API is made.
 
-The shell is many small modules. As one file it is one request and compresses better, and it needs no
-build: each module can still be read, and served, as it is. The modules share a scope once they are
-joined, so their top-level names must differ; imports have the form `import { a, b } from "./c.js";`.
+The shell is many small modules. As one file it is one request and compresses better, and it needs
+no build: each module can still be read as it is. The modules share a scope once they are joined, so
+their top-level names must differ; imports have the form `import { a, b } from "./c.js";`.
 """
 
 from __future__ import annotations

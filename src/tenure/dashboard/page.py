@@ -17,7 +17,7 @@ from tenure.dashboard.page_file import PageFile, answer_with, wants_page
 FILES = files("tenure.dashboard") / "files"
 FIRST = "index.html"
 SAMPLE = "sample.json"
-# What people open, reload and pass on: every one is the same page, which draws what its address says.
+# What people open, reload and pass on. Each is the same page, which draws what its address says.
 ADDRESSES = (
     "/", "/jobs", "/jobs/{job}", "/failures", "/queues", "/workers", "/kinds", "/schedules",
     "/outbox", "/tenants", "/audit", "/docs", "/new", "/flow/{job}", "/screens/{feature}/{screen}",
