@@ -1,7 +1,7 @@
 # `make` alone prints this help; every target can be run on a fresh checkout.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup up demo test chaos check format bench bench-peers clean system-packages
+.PHONY: help setup up demo test chaos check format bench bench-peers screenshots vendor clean system-packages
 
 BIN := .venv/bin
 ARGS ?=
@@ -44,6 +44,12 @@ bench-peers: setup system-packages ## Measure Tenure and its peers side by side:
 
 bench-%: setup system-packages
 	@$(BIN)/python -m bench $* $(ARGS)
+
+screenshots: setup system-packages ## Take pictures of every screen of the dashboard into build/screenshots
+	@$(BIN)/python -m tests.dashboard.screenshots $(ARGS)
+
+vendor: setup ## Remake the vendored files of the dashboard; needs npm
+	@$(BIN)/python tools/vendor.py
 
 clean: ## Remove .venv and everything that tools left behind
 	@rm -rf .venv bench/peers/.venv build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -218,16 +219,34 @@ def test_its_screen_is_served_and_listed(on_sqlite: Tenure) -> None:
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
             return await client.get(path)
 
-    page = asyncio.run(get(f"/features/{NAME}/book/"))
-    assert page.status_code == 200
-    assert "text/html" in page.headers["content-type"]
-    assert "script-src 'self'" in page.headers["content-security-policy"]
     script = asyncio.run(get(f"/features/{NAME}/book/book.js"))
+    assert script.status_code == 200
     assert script.headers["content-type"].startswith("text/javascript")
+    assert "script-src 'self'" in script.headers["content-security-policy"]
     screens = asyncio.run(get("/features/screens.json")).json()
     assert screens == [
-        {"feature": NAME, "title": NAME.capitalize(), "path": f"/features/{NAME}/book/"}
+        {
+            "feature": NAME,
+            "name": "book",
+            "title": NAME.capitalize(),
+            "menu": "More",
+            "module": f"/features/{NAME}/book/book.js",
+        }
     ]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [({"module": "absent.js"}, "has no absent.js"), ({"reads": ["/api/absent"]}, "is not a route")],
+)
+def test_a_screen_that_could_not_work_stops_the_start(
+    on_sqlite: Tenure, wrong: dict[str, Any], complaint: str
+) -> None:
+    [feature] = [one for one in on_sqlite.features if one.name == NAME]
+    feature.screens = [replace(feature.screens[0], **wrong)]
+
+    with pytest.raises(FeatureError, match=complaint):
+        create_api(on_sqlite)
 
 
 def test_its_command_and_exit_code_are_part_of_the_command_line(on_sqlite: Tenure) -> None:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tests.support.servers import ServerMissing
 from tests.support.until import until
@@ -31,6 +31,9 @@ MIDDLE = """e => {
 }"""
 
 
+Tab = TypeVar("Tab", bound="Browser")
+
+
 class Browser:
     """One tab."""
 
@@ -39,10 +42,12 @@ class Browser:
         self._number = 0
         self._unread = b""
         self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.received = 0
         target = self._ask("Target.createTarget", url="about:blank")["targetId"]
         attached = self._ask("Target.attachToTarget", targetId=target, flatten=True)
         self._session: str | None = attached["sessionId"]
-        for domain in ("Page", "Runtime", "Log"):
+        for domain in ("Page", "Runtime", "Log", "Network"):
             self.ask(f"{domain}.enable")
 
     _session: str | None = None
@@ -78,19 +83,31 @@ class Browser:
         for kind in ("mousePressed", "mouseReleased"):
             self.ask("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **where)
 
-    def press(self, key: str, code: int = 0) -> None:
-        """A key, like Tab, Enter or Escape."""
-        typed = {"text": "\r"} if key == "Enter" else {}
+    def press(self, key: str, code: int = 0, *, control: bool = False) -> None:
+        """A key, like Tab, Enter, Escape or a letter."""
+        typed = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}
+        if control:
+            typed = {}
         for kind in ("keyDown", "keyUp"):
-            self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=key,
+            self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=key, modifiers=2 * control,
                      windowsVirtualKeyCode=code, **typed)  # fmt: skip
+
+    def type(self, text: str) -> None:
+        """Into what has the focus."""
+        self.ask("Input.insertText", text=text)
+
+    def forget_requests(self) -> None:
+        """Count from here on."""
+        self.requests.clear()
+        self.received = 0
 
     def look(self, width: int, height: int, *, dark: bool = False) -> None:
         """How large the window is, and which colours the person likes."""
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height,
                  deviceScaleFactor=1, mobile=False)  # fmt: skip
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.ask("Emulation.setEmulatedMedia", features=[scheme])
+        still = {"name": "prefers-reduced-motion", "value": "reduce"}
+        self.ask("Emulation.setEmulatedMedia", features=[scheme, still])
 
     def picture(self, path: Path) -> None:
         """What the window shows, as PNG."""
@@ -115,7 +132,12 @@ class Browser:
             case "Runtime.exceptionThrown":
                 self.complaints.append(str(event["params"]["exceptionDetails"]))
             case "Log.entryAdded" if event["params"]["entry"]["level"] == "error":
-                self.complaints.append(event["params"]["entry"]["text"])
+                entry = event["params"]["entry"]
+                self.complaints.append(f"{entry['text']} {entry.get('url', '')}".strip())
+            case "Network.requestWillBeSent":
+                self.requests.append(event["params"]["request"]["url"])
+            case "Network.loadingFinished":
+                self.received += int(event["params"]["encodedDataLength"])
 
     def _message(self, deadline: float) -> dict[str, Any]:
         while b"\0" not in self._unread:
@@ -129,7 +151,7 @@ class Browser:
 
 
 @contextmanager
-def browsing(folder: Path) -> Iterator[Browser]:
+def browsing(folder: Path, tab: type[Tab] = Browser) -> Iterator[Tab]:  # type: ignore[assignment]
     """A browser with an empty profile in this folder; ServerMissing where there is none."""
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
@@ -140,7 +162,7 @@ def browsing(folder: Path) -> Iterator[Browser]:
     os.close(their_input)
     os.close(their_output)
     try:
-        yield Browser(into, out)
+        yield tab(into, out)
     finally:
         process.kill()
         process.wait()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import mimetypes
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ class PageFile:
     """One file, read when the API is made."""
 
     body: bytes
+    packed: bytes | None
     media_type: str
     tag: str
 
@@ -40,23 +42,35 @@ class PageFile:
     def read(cls, name: str, body: bytes) -> Self:
         """With the type that its name says, and a tag of what is in it."""
         guessed = TYPES.get(PurePath(name).suffix) or mimetypes.guess_type(name)[0]
-        tag = f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
-        return cls(body, guessed or "application/octet-stream", tag)
+        # Weak: packed or not, it is the same file.
+        tag = f'W/"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
+        packed = gzip.compress(body, 9, mtime=0)
+        smaller = packed if len(packed) < 0.9 * len(body) else None
+        return cls(body, smaller, guessed or "application/octet-stream", tag)
 
 
-def answer_with(file: PageFile) -> Any:
+def wants_page(request: Request) -> bool:
+    """Whether a person opens an address: browsers accept HTML by name, and scripts rarely do."""
+    return request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "")
+
+
+def answer_with(file: PageFile, status: int = 200) -> Any:
     """A route that answers this file."""
     headers = {
         "etag": file.tag,
         "cache-control": "no-cache",
+        "vary": "accept-encoding",
         "content-security-policy": POLICY,
         "cross-origin-opener-policy": "same-origin",
         "permissions-policy": "camera=(), geolocation=(), microphone=()",
     }
 
     async def answer(request: Request) -> Response:
-        if file.tag in request.headers.get("if-none-match", ""):
+        if status == 200 and file.tag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
-        return Response(file.body, media_type=file.media_type, headers=headers)
+        if file.packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
+            packed = {**headers, "content-encoding": "gzip"}
+            return Response(file.packed, status, packed, file.media_type)
+        return Response(file.body, status, headers, file.media_type)
 
     return answer

@@ -1,15 +1,15 @@
-"""The screens of features: plain files under `/features/FEATURE/SCREEN/`, and the list of them."""
+"""The screens of features: modules under `/features/FEATURE/SCREEN/`, and the list of them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from fastapi import FastAPI, Response
+from starlette.routing import Match
 
 from tenure.dashboard.page_file import PageFile, answer_with
 from tenure.feature import Feature, FeatureError, Screen
 
-FIRST = "index.html"
 LIST = "/features/screens.json"
 
 
@@ -19,10 +19,19 @@ def add_screens(api: FastAPI, feature: Feature) -> None:
     """
     known = _known(api)
     for screen in feature.screens:
+        _check_reads(api, feature, screen)
         base = f"/features/{feature.name}/{screen.name}/"
         for name, file in _files(feature, screen).items():
-            _add(api, base if name == FIRST else base + name, file)
-        known.append({"feature": feature.name, "title": screen.title, "path": base})
+            _add(api, base + name, file)
+        known.append(
+            {
+                "feature": feature.name,
+                "name": screen.name,
+                "title": screen.title,
+                "menu": screen.menu,
+                "module": base + screen.module,
+            }
+        )
 
 
 def _known(api: FastAPI) -> list[dict[str, str]]:
@@ -39,6 +48,17 @@ def _known(api: FastAPI) -> list[dict[str, str]]:
     return found
 
 
+def _check_reads(api: FastAPI, feature: Feature, screen: Screen) -> None:
+    """A screen that reads a missing route would fail in front of an operator."""
+    for path in screen.reads:
+        asked = {"type": "http", "method": "GET", "path": path, "root_path": "", "headers": []}
+        if all(route.matches(asked)[0] is Match.NONE for route in api.routes):
+            raise FeatureError(
+                f"the screen {screen.name!r} of the feature {feature.name!r} reads {path}, "
+                "which is not a route"
+            )
+
+
 def _files(feature: Feature, screen: Screen) -> dict[str, PageFile]:
     """Read when the API is made: a request names no path on the disk."""
     found = {
@@ -46,9 +66,9 @@ def _files(feature: Feature, screen: Screen) -> dict[str, PageFile]:
         for one in sorted(screen.folder.rglob("*"))
         if one.is_file()
     }
-    if FIRST not in found:
+    if screen.module not in found:
         raise FeatureError(
-            f"the screen {screen.name!r} of the feature {feature.name!r} has no {FIRST} in "
+            f"the screen {screen.name!r} of the feature {feature.name!r} has no {screen.module} in "
             f"{screen.folder}"
         )
     return found

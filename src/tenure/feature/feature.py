@@ -71,14 +71,20 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A part of the page: plain files, served under `/features/FEATURE/NAME/`.
+    """A screen of the dashboard, at `/screens/FEATURE/NAME`.
 
-    The page links to it by its title, and opens the file `index.html`.
+    `module` is a file of `folder` whose default export draws the screen: a component that imports
+    `html` from `/page/vendor/ui.js` and its parts from `/page/shell.js`. The other files of the
+    folder are served beside it. `menu` is the group of the menu: Watch, Run, Govern or More.
+    `reads` are the API paths that it reads; each must be a route.
     """
 
     name: str
     title: str
     folder: Path
+    module: str = "screen.js"
+    menu: str = "More"
+    reads: Sequence[str] = ()
 
 
 class Feature:
@@ -114,7 +120,7 @@ class Feature:
     """How its errors are answered; an error without an entry is answered like its base class."""
 
     screens: Sequence[Screen] = ()
-    """Its parts of the page."""
+    """Its screens of the dashboard."""
 
     publish_hooks: Mapping[str, PublishHook] = {}
     """What it adds to events of the outbox as they are published, by type or pattern (`invoice.*`).

@@ -56,7 +56,15 @@ class Guestbook(Feature):
     tables = "tests.features.sample"
     settings_classes = (GuestbookSettings,)
     problems: Mapping[type[TenureError], Problem] = {EntryNotFound: Problem(404, exit_code=4)}
-    screens = (Screen("book", "Guestbook", Path(__file__).parent / "screens"),)
+    screens = (
+        Screen(
+            "book",
+            "Guestbook",
+            Path(__file__).parent / "screens",
+            module="book.js",
+            reads=["/api/guestbook"],
+        ),
+    )
 
     def __init__(self, app: Tenure) -> None:
         super().__init__(app)
