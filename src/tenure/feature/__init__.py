@@ -5,7 +5,8 @@
 """
 
 from tenure.core.endings import EndedJob
-from tenure.feature.feature import Feature, FeatureError, Includable, Problem, Runner, Screen
+from tenure.feature.errors import FeatureError
+from tenure.feature.feature import Feature, Includable, Problem, Runner, Screen
 from tenure.feature.finding import Finding, Level
 from tenure.feature.installed import GROUP, Features
 from tenure.feature.metrics import Counter, Durations, Family, Gauge, Metric, Sort

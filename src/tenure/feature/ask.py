@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from tenure.feature.feature import Feature, FeatureError
+from tenure.feature.errors import FeatureError
+from tenure.feature.feature import Feature
 
 T = TypeVar("T")
 

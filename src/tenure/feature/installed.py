@@ -10,7 +10,8 @@ from typing import Any
 
 from tenure.core.capability import Capability
 from tenure.core.endings import Event
-from tenure.feature.feature import Feature, FeatureError, check_feature
+from tenure.feature.errors import FeatureError
+from tenure.feature.feature import Feature, check_feature
 
 GROUP = "tenure.features"
 """The entry points of installed features: each is called with the app, and answers a Feature."""

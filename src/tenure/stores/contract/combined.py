@@ -67,6 +67,8 @@ class CombinedStore:
         self.queues: QueueStore = getattr(jobs, "queues", None) or QueuesUnseen(jobs.name)
         self.orders: OrderStore = getattr(jobs, "orders", None) or NoOrders()
         self._others = others
+        # A wake-up names queues and ids, wherever the jobs are.
+        self.wakeups: Wakeups = others.wakeups
 
     @property
     def steps(self) -> StepStore:
@@ -105,11 +107,6 @@ class CombinedStore:
     def keys(self) -> KeyStore:
         """The other store's."""
         return self._having(Capability.NAMES, self._others.keys)
-
-    @property
-    def wakeups(self) -> Wakeups:
-        """The other store's: a wake-up names queues and ids, wherever the jobs are."""
-        return self._others.wakeups
 
     def _having(self, capability: Capability, part: T) -> T:
         if capability not in self.capabilities:

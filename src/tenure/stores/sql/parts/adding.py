@@ -14,12 +14,12 @@ from tenure.stores.sql import rows
 from tenure.stores.sql.database import Database
 from tenure.stores.sql.foreign.async_transaction import adopt_async, run_in_async
 from tenure.stores.sql.foreign.transaction import adopt, run_in
+from tenure.stores.sql.group_commit.group_commit import GroupCommit
+from tenure.stores.sql.group_commit.group_member import Answer
 from tenure.stores.sql.parts.endings import SqlEndings
 from tenure.stores.sql.parts.part import SqlPart
 from tenure.stores.sql.write.add import add, add_plain
 from tenure.stores.sql.write.announce import Announcer
-from tenure.stores.sql.write.group_commit import GroupCommit
-from tenure.stores.sql.write.group_member import Answer
 from tenure.wakeups.due_jobs import Wakeups
 
 # Two statements overlap on the server; more only make the batches smaller.

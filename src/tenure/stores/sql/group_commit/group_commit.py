@@ -18,7 +18,13 @@ from weakref import WeakSet
 from tenure.core.errors import CommitUnknown
 from tenure.core.job import NewJob
 from tenure.stores.contract import Added
-from tenure.stores.sql.write.group_member import Answer, GroupMember, InCoroutine, InThread, result
+from tenure.stores.sql.group_commit.group_member import (
+    Answer,
+    GroupMember,
+    InCoroutine,
+    InThread,
+    result,
+)
 
 # Jobs in one statement; callers beyond that form the next batch.
 MOST = 500
