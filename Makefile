@@ -19,10 +19,12 @@ demo: setup ## Watch 1,000 jobs and two workers, one of them killed on the way
 	@$(BIN)/python -m examples.demo $(ARGS)
 
 test: setup system-packages check ## Run the checks, then all tests (ARGS="-k lease" narrows them)
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-chaos: setup system-packages ## Kill workers and producers for a long time: the campaigns of the tests, ten times
+chaos: setup system-packages ## Kill workers, producers and uploads for a long time: the campaigns of the tests, ten times
 	@TENURE_CHAOS=$${TENURE_CHAOS:-10} $(BIN)/python -m pytest tests/crash/test_campaign.py tests/crash/test_outbox.py -k nothing_is_lost --timeout 3600 $(ARGS)
+	@TENURE_CHAOS=$${TENURE_CHAOS:-10} $(BIN)/python -m pytest -rP tests/files/test_kills.py tests/files/test_campaigns.py tests/files/test_files.py \
+		-k "bytes_are_left or cut or large_upload or however_many_write" --timeout 3600 $(ARGS)
 
 check: setup ## Lint, formatting, types and import layers
 	@$(BIN)/ruff check .

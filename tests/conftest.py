@@ -16,6 +16,7 @@ pytest.register_assert_rewrite("tenure.testing.conformance")
 from tenure import Settings, Tenure  # noqa: E402
 from tenure.stores.sql.store import SqlStore  # noqa: E402
 from tenure.testing.clock import ManualClock  # noqa: E402
+from tenure.testing.conformance.endings_table import pytest_terminal_summary  # noqa: E402
 from tenure.testing.tempo import Tempo  # noqa: E402
 from tests.support.brokers import rabbitmq_from_environment, start_rabbitmq  # noqa: E402
 from tests.support.databases import (  # noqa: E402
@@ -25,6 +26,7 @@ from tests.support.databases import (  # noqa: E402
     SqliteFiles,
     databases_on,
 )
+from tests.support.longest_first import longest_first  # noqa: E402
 from tests.support.servers import (  # noqa: E402
     PrivateServer,
     Server,
@@ -36,6 +38,8 @@ from tests.support.servers import (  # noqa: E402
     start_postgres,
 )
 
+__all__ = ["pytest_terminal_summary"]
+
 # Applications may be installed beside Tenure; the tests are about what Tenure brings itself.
 os.environ["TENURE_FEATURES"] = "documents,files,outbox,schedules,transfer"
 
@@ -44,6 +48,12 @@ IN_CI = os.environ.get("CI") == "true"
 
 settings.register_profile("tenure", deadline=None)
 settings.load_profile("tenure")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first. `make test` keeps this order."""
+    items[:] = longest_first(items)
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ PUBLIC = [
     "FilterRequired", "Job", "JobFailed", "JobFilter", "JobNotFound", "JobRef", "Jobs",
     "KeyConflict", "KeyMode", "LeaseLost", "Limit", "Move", "NewJob", "NotFound", "OptionError",
     "Outcome", "Page", "PayloadError", "Retry", "RetryPolicy", "Runner", "RunningJob", "Settings",
-    "Skip", "Snooze", "State", "StoreUnavailable", "Tenure", "TenureError", "Worker",
+    "Skip", "Snooze", "State", "StoreUnavailable", "Tenure", "TenureError", "Throttled", "Worker",
     "WorkerSettings",
 ]  # fmt: skip
 

@@ -10,6 +10,7 @@ from bench.figures.bloat import bloat
 from bench.figures.blocked import blocked
 from bench.figures.fairness import fairness
 from bench.figures.grown import grown
+from bench.figures.keys import keys
 from bench.figures.latency import latency
 from bench.figures.limits import limits
 from bench.figures.memory import memory
@@ -49,6 +50,7 @@ FIGURES: dict[str, Callable[[Scale], Result]] = {
     "order": order,
     "fairness": fairness,
     "limits": limits,
+    "keys": keys,
     "punctual": punctual,
     "scrape": scrape,
     "api": api,

@@ -15,7 +15,7 @@ from tenure.core.errors import (
 )
 from tenure.core.filter import JobFilter
 from tenure.core.job import Job, KeyMode, NewJob, State
-from tenure.core.outcome import Cancel, Fail, NotFound, Outcome, Retry, Skip, Snooze
+from tenure.core.outcome import Cancel, Fail, NotFound, Outcome, Retry, Skip, Snooze, Throttled
 from tenure.core.page import Page
 from tenure.core.rules.limits import Limit
 from tenure.core.rules.retry import NO_RETRY, Delays, Exponential, RetryPolicy
@@ -67,6 +67,7 @@ __all__ = [
     "StoreUnavailable",
     "Tenure",
     "TenureError",
+    "Throttled",
     "Worker",
     "WorkerSettings",
 ]

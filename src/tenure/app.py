@@ -75,7 +75,7 @@ class Tenure:
         chosen = self.settings.features if features is None else features
         self.features = Features(self, chosen, partial(_take, self))
         self.insight = Insight(self.store)
-        self.operator = Operator(self.store, self.signals)
+        self.operator = Operator(self.store, self.signals, self.features.load)
         self.charts = Charts(self.store)
         self.tenants = Tenants(self.store)
         self.published = Published(self.store, self.settings)

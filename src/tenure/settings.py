@@ -56,13 +56,18 @@ class Settings(BaseSettings):
     """RabbitMQ exchange: a durable topic exchange, created if missing."""
     rabbitmq_routing_key: str = Field(default="jobs.trigger", min_length=1, max_length=255)
     """RabbitMQ routing key."""
-    queue_enabled: bool | None = Field(default=None, validation_alias="BPC_QUEUE_ENABLED")
+    rabbitmq_enabled: bool | None = Field(
+        default=None, validation_alias=AliasChoices("TENURE_RABBITMQ_ENABLED", "BPC_QUEUE_ENABLED")
+    )
     """Switch for RabbitMQ. false: off, even with a URL; true: on, and a missing URL is an error;
-    unset: on if there is a URL.
+    unset: on if there is a URL. `BPC_QUEUE_ENABLED` is an alias.
     """
-    health_require_queue: bool = Field(default=False, validation_alias="BPC_HEALTH_REQUIRE_QUEUE")
+    health_require_rabbitmq: bool = Field(
+        default=False,
+        validation_alias=AliasChoices("TENURE_HEALTH_REQUIRE_RABBITMQ", "BPC_HEALTH_REQUIRE_QUEUE"),
+    )
     """Report the service as unhealthy while RabbitMQ is unreachable (`app.store.wakeups.healthy`);
-    needs RabbitMQ to be on.
+    needs RabbitMQ to be on. `BPC_HEALTH_REQUIRE_QUEUE` is an alias.
     """
     max_attempts: int = Field(default=DEFAULT_MAX_ATTEMPTS, ge=1, le=1_000)
     """Runs of a job, unless its handler sets its own number."""
@@ -108,20 +113,24 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _check_broker(self) -> Settings:
-        wanted = self.queue_enabled or (self.health_require_queue and self.queue_enabled is None)
-        if wanted and self.rabbitmq_url is None:
+        on = self.rabbitmq_enabled
+        if (on or (self.health_require_rabbitmq and on is None)) and self.rabbitmq_url is None:
             raise ValueError(
-                "BPC_QUEUE_ENABLED and BPC_HEALTH_REQUIRE_QUEUE need TENURE_RABBITMQ_URL, "
+                "TENURE_RABBITMQ_ENABLED and TENURE_HEALTH_REQUIRE_RABBITMQ (BPC_QUEUE_ENABLED and "
+                "BPC_HEALTH_REQUIRE_QUEUE) need TENURE_RABBITMQ_URL, "
                 "such as amqp://user:password@host:5672/vhost"
             )
-        if self.health_require_queue and self.queue_enabled is False:
-            raise ValueError("BPC_HEALTH_REQUIRE_QUEUE is true, but BPC_QUEUE_ENABLED is false")
+        if self.health_require_rabbitmq and on is False:
+            raise ValueError(
+                "TENURE_HEALTH_REQUIRE_RABBITMQ (BPC_HEALTH_REQUIRE_QUEUE) is true, but "
+                "TENURE_RABBITMQ_ENABLED (BPC_QUEUE_ENABLED) is false"
+            )
         return self
 
     @property
     def broker(self) -> BrokerOptions | None:
         """RabbitMQ; None if it has no URL or is switched off."""
-        if self.rabbitmq_url is None or self.queue_enabled is False:
+        if self.rabbitmq_url is None or self.rabbitmq_enabled is False:
             return None
         return BrokerOptions(
             url=self.rabbitmq_url.get_secret_value(),

@@ -67,7 +67,7 @@ def test_schedules_are_seen_paused_edited_and_run(served: Served) -> None:
     change = {"cron": "30 2 * * *", "zone": "Europe/Berlin", "catchUp": "all", "limit": 3}
     edited = served.client.patch(path, json=change).json()
     assert (edited["cron"], edited["every"], edited["catchUp"]) == ("30 2 * * *", None, "all")
-    assert edited["edited"] == ["catch_up", "cron", "every", "limit", "zone"]
+    assert edited["edited"] == ["catchUp", "cron", "every", "limit", "zone"]
     assert served.post(f"{path}/reset").json()["every"] == 3_600
     run = served.post(f"{path}/run")
     assert (run.status_code, run.json()) == (201, {"jobId": "1", "created": True})

@@ -123,3 +123,14 @@ def test_a_tick_is_cut_short_when_its_server_ends(app: Tenure) -> None:
     counts = app.insight.counts()
     assert counts.get(State.SUCCEEDED, 0) + counts[State.QUEUED] == len(refs)
     assert counts[State.QUEUED] > 0
+
+
+def test_a_request_may_name_the_runners(app: Tenure) -> None:
+    route = TickRoute(app, settings=settings())
+
+    some = request(route, headers=SENT, query="runners=jobs,pruning")
+    none = request(route, headers=SENT, query="runners=jobs,nope")
+
+    assert [one["name"] for one in some.json()["runners"]] == ["jobs", "pruning"]
+    assert none.status == 422
+    assert "names 'nope'; registered are: schedules, jobs, pruning" in none.json()["detail"]

@@ -13,8 +13,7 @@ def test_a_day_at_the_command_line(fresh_database_url: str, empty_shop: Shop) ->
         shop.call("migrate", *database).stdout
         == "applied 0001_first\napplied 0002_chains\napplied 0003_limits\napplied 0004_lists\n"
         "applied 0005_standing\n"
-        "applied 0006_queues\n"
-        "applied 0008_screens\n"
+        "applied 0006_queues\napplied 0007_gate_rules\napplied 0008_screens\n"
         "applied files/0001_files\n"
     )
     lines = '{"kind":"add","payload":{"a":1},"key":"k"}\n{"kind":"refuse"}\n{"kind":"boom"}\n'

@@ -203,8 +203,7 @@ def test_migrate_shows_then_applies_then_has_nothing_to_do(empty_shop: Shop) -> 
         empty_shop.call("migrate").stdout
         == "applied 0001_first\napplied 0002_chains\napplied 0003_limits\napplied 0004_lists\n"
         "applied 0005_standing\n"
-        "applied 0006_queues\n"
-        "applied 0008_screens\n"
+        "applied 0006_queues\napplied 0007_gate_rules\napplied 0008_screens\n"
         "applied files/0001_files\n"
     )
     assert empty_shop.call("migrate").stdout.startswith("nothing to do")

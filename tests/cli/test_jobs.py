@@ -195,6 +195,7 @@ def test_a_state_that_does_not_exist_is_bad_usage(shop: Shop) -> None:
         "jobs replay --kind add --yes", "jobs purge --older-than 1d --yes",
         "queues list", "queues pause default", "tenants list", "tenants cap acme 1",
         "limits list", "limits list --app shop:app", "limits set add --running 1",
+        "limits hold add --until 5m --reason x", "limits release add",
         "schedules list", "schedules edit nightly --reset --app shop:app", "schedules run nightly",
         "keys list", "keys create ci", "keys link ada", "keys revoke 1", "keys end-sessions",
         "outbox list", "outbox subscribers", "move --from sqlite:///shop.db --to sqlite:///new.db",

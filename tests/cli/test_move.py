@@ -23,10 +23,10 @@ def test_a_file_becomes_a_server(two_jobs: Shop, fresh_database_url: str) -> Non
     before = shop.call("jobs", "list", "--jsonl").stdout
 
     planned = shop.read("move", *ends, "--dry-run")
-    assert (planned["dry_run"], planned["rows"], planned["written"]) == (True, 2, 0)
+    assert (planned["dryRun"], planned["rows"], planned["written"]) == (True, 2, 0)
     moved = shop.read("move", *ends)
-    assert (moved["verified"], moved["source_closed"], moved["written"]) == (True, True, 2)
-    assert moved["tables"][0]["table"] == "tenure_jobs" and moved["last_ids"]["tenure_jobs"] == 2
+    assert (moved["verified"], moved["sourceClosed"], moved["written"]) == (True, True, 2)
+    assert moved["tables"][0]["table"] == "tenure_jobs" and moved["lastIds"]["tenure_jobs"] == 2
 
     there = ["--database", fresh_database_url]
     assert shop.call("jobs", "list", "--jsonl", *there).stdout == before

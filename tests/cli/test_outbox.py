@@ -55,7 +55,7 @@ def test_programs_read_all_of_it_line_by_line_or_in_pages(shop: Shop) -> None:
     first = json.loads(shop.call("outbox", "list", "--json", "--limit", "2").stdout)
     rest = json.loads(shop.call("outbox", "list", "--json", "--cursor", first["next"]).stdout)
 
-    assert every == first["events"] + rest["events"]
+    assert every == first["items"] + rest["items"]
     assert [row["status"] for row in every] == ["PENDING", "SENT", "FAILED"]
     assert lines(shop.call("outbox", "list", "--jsonl", "--limit", "1").stdout) == every[:1]
 
@@ -78,7 +78,7 @@ def test_the_list_is_narrowed(shop: Shop, options: list[str], statuses: list[str
 
 def test_one_is_shown_whole_and_an_event_is_found(shop: Shop) -> None:
     event = fill(shop)
-    [row] = json.loads(shop.call("outbox", "find", event, "--json").stdout)
+    [row] = json.loads(shop.call("outbox", "find", event, "--json").stdout)["items"]
     whole = json.loads(shop.call("outbox", "show", row["id"], "--json").stdout)
     shown = shop.call("outbox", "show", row["id"]).stdout
 
@@ -94,9 +94,10 @@ def test_subscribers_are_listed_and_ended(shop: Shop) -> None:
     fill(shop)
     assert "yes, block" in shop.call("outbox", "subscribers").stdout
     shop.call("outbox", "unsubscribe", "invoice.created", "mailer")
-    [one] = json.loads(shop.call("outbox", "subscribers", "--json").stdout)
+    [one] = json.loads(shop.call("outbox", "subscribers", "--json").stdout)["items"]
 
     assert (one["subscriber"], one["active"]) == ("mailer", False)
+    assert (one["onFailure"], one["kind"]) == ("block", "outbox:invoice.created:mailer")
     assert shop.items("audit")[0]["action"] == "subscriber.ended"
 
 

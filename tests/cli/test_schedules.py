@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ def nightly(shop: Shop) -> Shop:
 
 def test_without_schedules_the_list_says_where_they_come_from(shop: Shop) -> None:
     assert "a worker whose app declares some" in shop.call("schedules").stdout
-    assert shop.read("schedules", "list") == []
+    assert shop.read("schedules", "list") == {"items": []}
 
 
 def test_the_sample_app_leaves_the_schedules_of_others_alone(nightly: Shop) -> None:
@@ -37,7 +38,7 @@ def test_the_sample_app_leaves_the_schedules_of_others_alone(nightly: Shop) -> N
 
 
 def test_the_list_and_one_of_them(nightly: Shop) -> None:
-    [row] = nightly.read("schedules", "list")
+    [row] = nightly.read("schedules", "list")["items"]
     assert (row["name"], row["cron"], row["zone"]) == ("nightly", "30 2 * * *", "Europe/Berlin")
     assert (row["kind"], row["payload"], row["state"]) == ("add", {"a": 1}, "active")
     assert nightly.read("schedules", "show", "nightly") == row
@@ -49,7 +50,7 @@ def test_the_list_and_one_of_them(nightly: Shop) -> None:
 
 def test_pause_and_resume(nightly: Shop) -> None:
     paused = nightly.read("schedules", "pause", "nightly")
-    assert (paused["state"], paused["paused_by"][:3]) == ("paused", "cli")
+    assert (paused["state"], paused["pausedBy"][:3]) == ("paused", "cli")
     assert nightly.read("schedules", "resume", "nightly")["state"] == "active"
 
 
@@ -60,7 +61,7 @@ def test_pause_and_resume(nightly: Shop) -> None:
         (["--every", "15m"], {"cron": None, "every": 900}),
         (["--zone", "Asia/Tokyo"], {"zone": "Asia/Tokyo"}),
         (["--payload", '{"a": 5}'], {"payload": {"a": 5}}),
-        (["--catch-up", "all", "--limit", "7"], {"catch_up": "all", "limit": 7}),
+        (["--catch-up", "all", "--limit", "7"], {"catchUp": "all", "limit": 7}),
     ],
 )
 def test_edit_and_reset(nightly: Shop, options: list[str], changed: dict[str, Any]) -> None:
@@ -113,7 +114,7 @@ def test_with_an_app_the_payload_is_checked(nightly: Shop) -> None:
 def test_run_adds_a_job_now(nightly: Shop) -> None:
     ref = nightly.read("schedules", "run", "nightly")
 
-    assert nightly.engine.get(ref["id"]).payload == {"a": 1}
+    assert nightly.engine.get(ref["jobId"]).payload == {"a": 1}
     assert nightly.call("schedules", "run", "nightly").stdout.startswith("job ")
     assert [line["action"] for line in nightly.items("audit")] == ["schedule.run"] * 2
 
@@ -128,3 +129,12 @@ def test_a_schedule_that_is_not_there(shop: Shop, verb: str) -> None:
 
 def test_the_doctor_names_schedules_that_nobody_fires(nightly: Shop) -> None:
     assert "1 active, none late" in nightly.call("doctor").stdout
+
+
+def test_a_tick_may_be_limited_to_one_schedule(nightly: Shop) -> None:
+    alone = nightly.run("tick", "--app", "scheduled:app", "--runners", "nightly", "--json")
+    wrong = nightly.run("tick", "--app", "scheduled:app", "--runners", "nightly,weekly")
+
+    assert [one["name"] for one in json.loads(alone.stdout)["runners"]] == ["nightly"]
+    assert wrong.returncode == 2
+    assert "names 'weekly'; registered are: schedules, jobs, pruning, nightly" in wrong.stderr

@@ -72,7 +72,7 @@ def supervised(life: str, processes: str) -> int:
     """`supervise` with children that work, wait for a signal, or die at once."""
     from tenure.worker.supervisor import supervise
 
-    lives = {"work": born_to_work, "wait": wait, "die": die}
+    lives = {"work": born_to_work, "wait": wait, "die": die, "crash": crash}
     return supervise(lambda place: lives[life](), int(processes))
 
 
@@ -92,6 +92,12 @@ def wait() -> int:
 def die() -> int:
     mark("child")
     return 1
+
+
+def crash() -> int:
+    """As a handler does that takes its process along."""
+    mark("child")
+    os._exit(1)
 
 
 def bill() -> int:

@@ -65,13 +65,26 @@ def test_a_killed_child_is_replaced_at_once(programs: Programs, marks: Marks) ->
 def test_children_that_die_young_are_born_with_growing_pauses(
     programs: Programs, marks: Marks
 ) -> None:
-    programs.start("supervised", "die", "1")
+    parent = programs.start("supervised", "die", "1")
 
-    children(marks, 6)
+    children(marks, 5)
 
     born = [one["at"] for one in marks.find("child")]
     pauses = [later - earlier for earlier, later in pairwise(born)][-3:]
     assert all(later > earlier * 1.5 for earlier, later in pairwise(pauses))
+    assert parent.wait(20) == 1  # it does not go on for ever where none can start
+    assert "5 starts failed in a row" in (marks.folder / "log").read_text()
+
+
+def test_processes_that_jobs_kill_do_not_end_the_supervisor(
+    programs: Programs, marks: Marks
+) -> None:
+    """A crash is not a failed start, however young the process: another job comes next."""
+    parent = programs.start("supervised", "crash", "3")
+
+    children(marks, 3 + 4 + 1)
+
+    assert parent.poll() is None
 
 
 def test_a_killed_supervisor_takes_its_children_along(programs: Programs, marks: Marks) -> None:

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from tenure.core.errors import StoreError
+from tenure.feature import Level
 from tenure.stores import open_store
 from tenure.stores.sql.ledger import features_of
 from tenure.stores.sql.migrations import Migration, Migrations, load, parse
 from tenure.stores.sql.store import SqlStore, sql_store
+from tenure.watch.doctor.checks import unfit
 
 FIRST = parse(1, "first", "-- serves: 1\nCREATE TABLE rooms_a (id INTEGER NOT NULL PRIMARY KEY);")
 SECOND = parse(
@@ -23,6 +25,31 @@ SECOND = parse(
     "CREATE TABLE rooms_b (id INTEGER NOT NULL PRIMARY KEY);\n"
     "INSERT INTO rooms_b (id) VALUES (7);",
 )
+
+
+TRIGGERS = {
+    "sqlite": """CREATE TRIGGER rooms_paint AFTER INSERT ON rooms_a
+BEGIN
+    UPDATE rooms_a SET colour = 'white' WHERE id = NEW.id;
+    UPDATE rooms_a SET colour = colour || '!' WHERE id = NEW.id;
+END;""",
+    "postgres": """CREATE FUNCTION rooms_paint() RETURNS trigger AS $$
+BEGIN
+    NEW.colour := 'white';
+    NEW.colour := NEW.colour || '!';
+    RETURN NEW;
+END;
+$$ LANGUAGE plpgsql;
+-- end
+CREATE TRIGGER rooms_paint BEFORE INSERT ON rooms_a FOR EACH ROW EXECUTE FUNCTION rooms_paint();
+-- statement
+SELECT 1;""",
+    "mysql": """CREATE TRIGGER rooms_paint BEFORE INSERT ON rooms_a FOR EACH ROW
+BEGIN
+    SET NEW.colour = 'white';
+    SET NEW.colour = concat(NEW.colour, '!');
+END;""",
+}
 
 
 @pytest.fixture
@@ -104,3 +131,52 @@ def test_two_migrations_of_one_version_are_refused(
 
     with pytest.raises(StoreError, match="two migrations of version 2: doors and walls"):
         load("twice_numbered")
+
+
+def test_a_statement_may_have_lines_that_end_with_a_semicolon(store: SqlStore) -> None:
+    body = TRIGGERS[store.database.dialect.name]
+    text = f"-- serves: 1\n-- statement\n{body}\n-- end\nINSERT INTO rooms_a (id) VALUES (7);\n"
+
+    migrations(store, FIRST, SECOND, parse(3, "paint", text)).apply()
+
+    with store.transaction() as tx:
+        assert list(tx.execute("SELECT colour FROM rooms_a").fetchall()) == [("white!",)]
+
+
+@pytest.mark.parametrize("lines", ["-- statement\nSELECT 1;", "SELECT 1;\n-- end"])
+def test_a_statement_without_its_other_line_is_refused(lines: str) -> None:
+    with pytest.raises(StoreError, match="0001_half has a line '-- statement' without its"):
+        parse(1, "half", f"-- serves: 1\n{lines}\n")
+
+
+def test_a_migration_below_the_newest_is_refused_wherever_it_is_seen(store: SqlStore) -> None:
+    third = parse(3, "third", "-- serves: 1\nSELECT 1;")
+    migrations(store, FIRST, third).apply()
+    late = migrations(store, FIRST, SECOND, third)
+
+    for look in (late.apply, late.pending):
+        with pytest.raises(StoreError, match=r"rooms/0002_second never ran.*at version 3 already"):
+            look()
+    with store.database.raw_connection() as connection:
+        finding = unfit(late, connection)
+    assert finding is not None
+    assert (finding.level, "0002_second" in finding.fact) == (Level.PROBLEM, True)
+
+
+def test_a_program_with_a_migration_below_the_newest_does_not_start(
+    store: SqlStore, fresh_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "late" / store.database.dialect.name / "migrations"
+    folder.mkdir(parents=True)
+    (folder / "0001_first.sql").write_text("-- serves: 1\nSELECT 1;")
+    (folder / "0003_third.sql").write_text("-- serves: 1\nSELECT 1;")
+    monkeypatch.syspath_prepend(tmp_path)
+    store.schemas.add("late", "late")
+    store.schemas.apply()
+    (folder / "0002_second.sql").write_text("-- serves: 1\nSELECT 1;")
+
+    fresh = sql_store(open_store(fresh_database_url, auto_migrate=True))
+    fresh.schemas.add("late", "late")
+    with pytest.raises(StoreError, match="late/0002_second never ran"):
+        fresh.now()
+    fresh.close()

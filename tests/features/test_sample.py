@@ -315,6 +315,55 @@ def test_a_feature_that_cannot_be_imported_is_named(site: Path, tmp_path: Path) 
         list(app.features)
 
 
+class Clumsy(Feature):
+    """Its routes and commands raise."""
+
+    name = "clumsy"
+
+    def routers(self) -> Iterator[Any]:
+        """Fails when it is read, not when it is called."""
+        templates: dict[str, list[str]] = {}
+        yield from templates["pages"]
+
+    def commands(self) -> Mapping[str, Any]:
+        """Fails at once."""
+        raise ImportError("no printer")
+
+
+def test_a_feature_whose_routes_cannot_be_made_is_named(on_sqlite: Tenure) -> None:
+    on_sqlite.include(Clumsy(on_sqlite))
+
+    with pytest.raises(FeatureError, match=r"routers\(\) .*'clumsy' raised KeyError: 'pages'"):
+        create_api(on_sqlite)
+
+
+def test_a_feature_whose_commands_cannot_be_made_is_named_and_the_others_work(
+    site: Path, on_sqlite: Tenure
+) -> None:
+    install(site, "clumsy", "clumsy = tests.features.test_sample:Clumsy")
+    environment = {
+        **os.environ,
+        "TENURE_FEATURES": f"{NAME},clumsy",
+        "PYTHONPATH": os.pathsep.join([str(site), str(ROOT), os.environ.get("PYTHONPATH", "")]),
+    }
+    command = [sys.executable, "-m", "tenure", NAME, "--help"]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+
+    assert (found.returncode, found.stderr) == (
+        0,
+        "note: commands() of the feature 'clumsy' raised ImportError: no printer\n",
+    )
+
+
+def test_a_query_that_is_not_there_is_named_with_those_that_are(on_sqlite: Tenure) -> None:
+    book = Sample.of(on_sqlite)
+
+    with pytest.raises(StoreError, match=f"'{NAME}' has no query 'nope'; known: .*list_") as caught:
+        book.sql.run("nope")
+
+    assert caught.value.code == "unknown_query"
+
+
 def test_two_of_one_name_are_refused(site: Path, on_sqlite: Tenure) -> None:
     install(site, "another", f"{NAME} = tests.features.sample:Sample")
     app = Tenure(on_sqlite.url)

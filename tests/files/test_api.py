@@ -160,10 +160,42 @@ def test_a_link_is_good_for_whoever_has_it_until_it_expires(served: Served) -> N
     room = Files.of(served.engine)
     expired = room.links.make(room.get(file_id), 0.001).token
     forged = told["path"][:-4] + "AAAA"
-    paths = (f"/files/{expired}", forged, "/files/x.y")
+    gone = room.put(b"gone", name="gone.txt")
+    unknown = room.links.make(gone, 60).token
+    room.delete(gone.id)
+    paths = (f"/files/{expired}", forged, f"/files/{unknown}", "/files/x.y", "/files/ä")
     answers = [httpx.get(served.url + path) for path in paths]
     assert {answer.status_code for answer in answers} == {404}
     assert len({answer.json()["detail"] for answer in answers}) == 1
+
+
+@pytest.mark.parametrize("path", ["..%2F..%2Fetc%2Fpasswd", "%2e%2e", "a%00b", "..%5Cx"])
+def test_a_path_that_escapes_finds_nothing(served: Served, path: str) -> None:
+    for base in ("/api/files", "/api/uploads"):
+        answer = served.get(f"{base}/{path}")
+        assert answer.status_code in (404, 422), answer.text
+    assert httpx.get(f"{served.url}/files/{path}").status_code == 404
+
+
+def test_a_size_that_lies_is_refused_and_keeps_what_was_announced_at_most(served: Served) -> None:
+    path = begin(served, 4)
+    octets = {"content-type": "application/offset+octet-stream", "upload-offset": "0"}
+    answer = served.client.patch(path, content=b"012345", headers={**TUS, **octets})
+
+    assert (answer.status_code, "more than 4 bytes" in answer.text) == (413, True)
+    assert served.client.head(path, headers=TUS).headers["upload-offset"] == "0"
+    assert served.get("/api/files").json()["items"] == []
+
+
+@pytest.mark.parametrize("name", ["../x", "a\\b", "%2E%2E/x"])
+def test_the_name_in_a_form_is_checked_too(served: Served, name: str) -> None:
+    body = (
+        f'--b\r\nContent-Disposition: form-data; name="f"; filename="{name}"\r\n\r\nx\r\n--b--\r\n'
+    )
+    answer = served.client.post("/api/files", content=body.encode(), headers=FORM)
+
+    assert (answer.status_code, "has a path" in answer.text) == (422, True), answer.text
+    assert list(Files.of(served.engine).blobs.unfinished()) == []
 
 
 def test_a_file_in_use_is_not_deleted(served: Served) -> None:
@@ -265,6 +297,8 @@ def test_wrong_patches_are_clear_errors(
         ({"upload-length": "5000001"}, 413, "more than 5,000,000 bytes"),
         ({"upload-defer-length": "1"}, 400, "not supported"),
         ({"upload-length": "1", "upload-metadata": "filename Li4v"}, 422, "has a path"),
+        ({"upload-length": "1", "upload-metadata": "filename YQpi"}, 422, "control characters"),
+        ({"upload-length": "-1"}, 400, "Upload-Length must be a number"),
         ({"upload-length": "1", "upload-metadata": "filetype dGV4dA=="}, 422, "not a media type"),
     ],
 )

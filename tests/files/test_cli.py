@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.databases import SqliteFiles
+
 
 def tenure(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tenure", "files", *words, "--database", "sqlite:///jobs.db"]
+    command = [sys.executable, "-m", "tenure", "files", *words, "--database", "sqlite:///tenure.db"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    migrate = [sys.executable, "-m", "tenure", "migrate", "--database", "sqlite:///jobs.db"]
-    subprocess.run(migrate, cwd=tmp_path, check=True, capture_output=True, timeout=60)
+def folder(tmp_path: Path, sqlite_databases: SqliteFiles) -> Path:
+    sqlite_databases.empty(tmp_path)
     (tmp_path / "März.txt").write_text("hello")
     return tmp_path
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tenure.core.errors import OptionError
+from tenure.core.filter import JobFilter
 from tenure.core.scope import Scope
 from tenure.files.errors import (
     FileMissing,
@@ -25,6 +28,9 @@ from tenure.files.purge import Purge
 from tenure.files.storage.folder import FolderBlobs
 from tenure.files.stored_file import StoredFile
 from tenure.testing.clock import ManualClock
+from tenure.testing.conformance.actions import add_job
+
+WRITERS = 1_000 if os.environ.get("TENURE_CHAOS") else 100
 
 
 def put(files: Files, data: bytes = b"hello", name: str = "a.txt", **more: object) -> StoredFile:
@@ -71,11 +77,11 @@ def test_another_tenants_file_is_not_found(files: Files) -> None:
 
 
 def test_equal_content_is_kept_once_however_many_write_it(files: Files) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda n: put(files, b"the same", f"{n}.txt"), range(100)))
+    with ThreadPoolExecutor(16) as pool:
+        found = list(pool.map(lambda n: put(files, b"the same", f"{n}.txt"), range(WRITERS)))
 
     prune(files)
-    assert len({file.id for file in found}) == 100
+    assert len({file.id for file in found}) == WRITERS
     assert blobs(files) == 1
     assert {content(files, file) for file in found} == {b"the same"}
 
@@ -293,6 +299,34 @@ def test_what_a_crash_left_of_an_upload_is_swept(files: Files, clock: ManualCloc
     assert files.uploads.get(going_on.id).received == 2
 
 
+def test_what_a_crash_left_of_an_upload_is_pruned(files: Files, clock: ManualClock) -> None:
+    files.settings.keep_seconds = 20 * 365 * 86_400.0
+    going_on = files.uploads.begin(name="a", media_type="text/plain", length=5)
+    files.uploads.append(going_on.id, 0, [b"01"])
+    incoming = FolderBlobs(Path(str(files.settings.url))).begin()
+    incoming.write(b"half")
+    incoming._file.close()  # as the end of the process does
+    clock.advance(seconds=10 * 365 * 86_400)
+    files.prune(100)
+
+    assert len(list(files.blobs.unfinished())) == 1
+    assert files.uploads.get(going_on.id).received == 2
+
+
+def test_a_put_whose_bytes_were_pruned_meanwhile_is_told_so(
+    files: Files, clock: ManualClock
+) -> None:
+    def slowly() -> Iterator[bytes]:
+        yield b"half"
+        clock.advance(seconds=10 * 365 * 86_400)
+        files.prune(100)
+        yield b"rest"
+
+    with pytest.raises(FileTooLate, match="put the file again"):
+        files.put(slowly(), name="a.txt")
+    assert files.page().rows == []
+
+
 @pytest.mark.parametrize("keep", [-1.0, float("inf"), float("nan"), 1e18])
 def test_a_time_that_cannot_be_kept_is_refused(files: Files, keep: float) -> None:
     with pytest.raises(OptionError, match="at most ten years"):
@@ -304,3 +338,17 @@ def test_a_range_that_is_none_is_refused(files: Files) -> None:
     for start, end in ((-3, None), (4, 2)):
         with pytest.raises(OptionError, match="not a part of a file"):
             files.read(file, start, end)
+
+
+def test_the_references_of_a_job_go_with_its_row(files: Files, clock: ManualClock) -> None:
+    app = files.app
+    kept, gone = (add_job(app.store) for _ in range(2))
+    file = files.put(b"abc", name="a.txt")
+    files.refer(file.id, "job", kept)
+    files.refer(file.id, "job", gone)
+    files.refer(file.id, "template", gone)
+    app.cancel(gone)
+    clock.advance(seconds=1)
+
+    assert app.operator.purge(JobFilter(), clock.now()) == 1
+    assert files.holders(file.id) == [("job", kept), ("template", gone)]

@@ -7,6 +7,7 @@ import os
 import random
 from base64 import b64encode
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -66,6 +67,45 @@ def test_an_upload_that_is_cut_at_random_offsets_is_resumed(files: Files) -> Non
 
     file = files.get(str(done.file_id))
     assert file.sha256 == hashlib.sha256(data).hexdigest()
+
+
+def test_an_upload_whose_process_died_before_the_file_is_completed_by_who_asks(
+    files: Files,
+) -> None:
+    """A client that sees its last offset sends nothing more."""
+    upload = begin(files, 4)
+    files.blobs.partial(upload.id).append(0, [b"0123"])
+
+    found = files.uploads.get(upload.id)
+
+    assert (found.received, b"".join(files.read(files.get(str(found.file_id))))) == (4, b"0123")
+    assert files.uploads.get(upload.id) == found
+    assert list(files.blobs.unfinished()) == []
+
+
+def test_an_upload_that_another_request_completes_is_left_to_it(files: Files) -> None:
+    upload = begin(files, 4)
+    files.blobs.partial(upload.id).append(0, [b"0123"])
+    files.sql.run("lock_upload", id=upload.id, writer="other", lease=60_000_000)
+
+    assert files.uploads.get(upload.id).file_id is None
+
+
+def test_an_upload_whose_bytes_a_purge_took_does_not_become_an_empty_file(
+    files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upload = begin(files, 4)
+    receive = files.uploads._receive
+
+    def receive_and_lose(*given: Any) -> int:
+        received = receive(*given)
+        files.blobs.partial(upload.id).remove()
+        return received
+
+    monkeypatch.setattr(files.uploads, "_receive", receive_and_lose)
+    with pytest.raises(UploadMissing):
+        files.uploads.append(upload.id, 0, [b"0123"])
+    assert files.page().rows == []
 
 
 def test_an_empty_upload_is_complete_at_once(files: Files) -> None:

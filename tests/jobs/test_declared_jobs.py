@@ -175,6 +175,21 @@ def test_in_two_apps_the_caller_names_the_one_that_gets_the_job(
     other.close()
 
 
+def test_closed_apps_are_not_counted(tmp_path: Path) -> None:
+    jobs, greet = greeting()
+    apps = [another_app(tmp_path, name) for name in ("a", "b", "c")]
+    for one in apps:
+        one.include(jobs)
+    apps[0].close()
+
+    with pytest.raises(UsageError, match="is included in 2 apps"):
+        greet.enqueue(name="Ada")
+    apps[1].close()
+    apps[2].close()
+    with pytest.raises(UsageError, match="'greet' belongs to no open app"):
+        greet.enqueue(name="Ada")
+
+
 def test_in_two_apps_a_running_job_enqueues_to_its_own(app: Tenure, tmp_path: Path) -> None:
     jobs, greet = greeting()
 

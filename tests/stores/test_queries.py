@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import tenure.stores
-from tenure.stores.sql.queries import Queries, read_sql, to_numbered, to_pyformat
+from tenure.stores.sql.queries import Queries, UnknownQuery, read_sql, to_numbered, to_pyformat
 
 FOLDERS = {name: f"tenure.stores.{name}" for name in ("sqlite", "postgres", "mysql")}
 STEPS = re.compile(r'Statement\(\s*f?"([a-z_{}.]+)"')
@@ -71,7 +71,7 @@ def test_statements_of_one_query_are_its_steps() -> None:
 
 
 def test_an_unknown_name_is_an_error() -> None:
-    with pytest.raises(KeyError):
+    with pytest.raises(UnknownQuery, match="'nothing'; known: find, two_steps"):
         queries().get("nothing")
     with pytest.raises(KeyError):
         queries().get("find", ("nothing",))

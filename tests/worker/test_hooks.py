@@ -24,6 +24,7 @@ from tenure.testing.conformance.actions import claim_all
 from tests.support.until import until
 
 ROOT = Path(__file__).parents[2]
+APP = "tests.worker.hooked:app"
 inside: ContextVar[tuple[str, ...]] = ContextVar("inside", default=())
 
 
@@ -373,14 +374,42 @@ def test_middleware_is_a_function_that_yields(app: Tenure) -> None:
         app.middleware(forgetful)
 
 
+def test_middleware_takes_the_job(app: Tenure) -> None:
+    def nothing() -> Iterator[None]:
+        yield
+
+    with pytest.raises(OptionError, match=r"middleware calls .*nothing\(job\).*too many"):
+        app.middleware(nothing)
+
+
+def test_a_hook_takes_the_worker_and_nothing_else(app: Tenure) -> None:
+    wrong: list[Any] = [lambda: None, lambda worker, other: None, lambda *, worker: None, "open"]
+    for register in (app.on_worker_start, app.on_worker_stop):
+        for hook in wrong:
+            with pytest.raises(OptionError, match=r"on_worker_st(art|op) (calls|takes)"):
+                register(hook)
+        register(lambda *given: None)
+        register(print)
+
+    assert (len(app.hooks.start), len(app.hooks.stop)) == (2, 2)
+
+
+def test_a_hook_that_yields_would_do_nothing_and_is_refused(app: Tenure) -> None:
+    def pool(worker: Worker) -> Iterator[None]:
+        yield
+
+    with pytest.raises(OptionError, match="yields instead"):
+        app.on_worker_start(pool)
+
+
 class Program:
     """`tenure worker` on the app of `hooked.py`."""
 
-    def __init__(self, url: str, folder: Path, **variables: str) -> None:
+    def __init__(self, url: str, folder: Path, *options: str, **variables: str) -> None:
         self._marks = folder / "marks"
         self._marks.touch()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tenure", "worker", "--app", "tests.worker.hooked:app"],
+            [sys.executable, "-m", "tenure", "worker", "--app", APP, *options],
             cwd=ROOT,
             env={
                 **os.environ,
@@ -468,3 +497,16 @@ def test_a_start_hook_that_fails_ends_the_command_with_a_clear_error(
     assert "the start hook 'begin' raised ConnectionError: no pool" in said
     assert "Traceback" not in said
     assert app.get(ref).state is State.QUEUED
+
+
+def test_a_supervisor_gives_up_where_no_process_can_start(
+    programs: list[Program], tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path / 'never.db'}"
+    programs.append(Program(url, tmp_path, "--processes", "2", HOOKED_FAILS="1"))
+    code, said = programs[0].wait()
+
+    assert code == 1
+    assert said.count("the start hook 'begin' raised ConnectionError: no pool") >= 6
+    assert "no process could start" in said.splitlines()[-1]
+    assert said.splitlines()[-1].endswith("[starts_failed]")

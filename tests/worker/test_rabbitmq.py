@@ -186,13 +186,13 @@ def test_a_url_that_cannot_be_one_is_refused(apps: Apps) -> None:
 
 
 def test_the_flags_of_the_broker_are_checked() -> None:
-    for flags in ({"queue_enabled": True}, {"health_require_queue": True}):
+    for flags in ({"rabbitmq_enabled": True}, {"health_require_rabbitmq": True}):
         with pytest.raises(ValueError, match="need TENURE_RABBITMQ_URL"):
             Settings(**flags)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="BPC_QUEUE_ENABLED is false"):
-        Settings(queue_enabled=False, health_require_queue=True)
+    with pytest.raises(ValueError, match=r"BPC_QUEUE_ENABLED\) is false"):
+        Settings(rabbitmq_enabled=False, health_require_rabbitmq=True)
     url = SecretStr("amqp://localhost/")
-    assert Settings(rabbitmq_url=url, queue_enabled=False).broker is None
+    assert Settings(rabbitmq_url=url, rabbitmq_enabled=False).broker is None
     assert Settings(rabbitmq_url=url).broker
 
 
@@ -206,6 +206,25 @@ def test_settings_keep_the_names_of_the_seed(monkeypatch: pytest.MonkeyPatch) ->
     assert settings.broker is not None
     assert (settings.broker.exchange, settings.broker.routing_key) == ("bpc", "jobs.trigger")
     assert settings.listen_url == "postgresql://u@h/d"
+
+
+@pytest.mark.parametrize(
+    ("switch", "health"),
+    [
+        ("TENURE_RABBITMQ_ENABLED", "TENURE_HEALTH_REQUIRE_RABBITMQ"),
+        ("BPC_QUEUE_ENABLED", "BPC_HEALTH_REQUIRE_QUEUE"),
+    ],
+)
+def test_the_flags_have_names_of_the_engine_and_of_the_seed(
+    monkeypatch: pytest.MonkeyPatch, switch: str, health: str
+) -> None:
+    monkeypatch.setenv("TENURE_RABBITMQ_URL", "amqp://localhost/")
+    monkeypatch.setenv(health, "true")
+    assert Settings().health_require_rabbitmq
+
+    monkeypatch.setenv(switch, "false")
+    with pytest.raises(ValueError, match="TENURE_HEALTH_REQUIRE_RABBITMQ"):
+        Settings()
 
 
 def test_only_what_looks_like_a_trigger_is_one() -> None:

@@ -20,6 +20,7 @@ from tenure.api.routes import KNOWN, PUBLIC
 from tenure.api.settings import ApiSettings
 from tenure.app import Tenure
 from tenure.dashboard.screens import add_screens
+from tenure.feature.ask import public_routers_of, routers_of
 from tenure.watch.metric_families import with_features
 from tenure.watch.requests import Correlated
 from tenure.worker import Worker
@@ -60,9 +61,9 @@ def _add_routes(api: FastAPI, engine: Tenure, settings: ApiSettings) -> None:
     for router in KNOWN:
         api.include_router(router, dependencies=limits)
     for feature in engine.features:
-        for router in feature.routers():
+        for router in routers_of(feature):
             api.include_router(router, dependencies=limits)
-        for router in feature.public_routers():
+        for router in public_routers_of(feature):
             api.include_router(router)
         add_screens(api, feature)
     for router in PUBLIC:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from urllib.parse import parse_qs
 
 from tenure.app import Tenure
 from tenure.asgi.messages import Receive, Scope, Send, answer, header, problem
@@ -17,7 +18,7 @@ class TickRoute:
     """An ASGI app to mount at /internal/tick.
 
     One tick runs at a time: while it does, other requests get 409. If a runner failed, the answer
-    is 500, so that the scheduler notices.
+    is 500, so that the scheduler notices. `?runners=outbox,invoiceReminders` runs these only.
     """
 
     def __init__(
@@ -53,12 +54,18 @@ class TickRoute:
         elif self._ticking is not None:
             await problem(scope, send, 409, "a tick is running here already", {"retry-after": "1"})
         else:
-            await self._tick(send)
+            await self._tick(scope, send)
 
-    async def _tick(self, send: Send) -> None:
-        self._ticking = self._worker()
+    async def _tick(self, scope: Scope, send: Send) -> None:
+        asked = _asked(scope)
         try:
+            self._ticking = self._worker(asked)
             report = await self._ticking.tick_async()
+        except OptionError as error:
+            if not asked:
+                raise
+            await problem(scope, send, 422, str(error))
+            return
         finally:
             self._ticking = None
         await answer(send, 500 if report.failed else 200, report.to_dict())
@@ -68,5 +75,14 @@ class TickRoute:
         if self._ticking is not None:
             self._ticking.stop()
 
-    def _worker(self) -> Worker:
-        return Worker(self._app, concurrency=self._concurrency, settings=self._settings)
+    def _worker(self, runners: tuple[str, ...] = ()) -> Worker:
+        settings = self._settings
+        if runners:
+            settings = settings.model_copy(update={"tick_runners": runners})
+        return Worker(self._app, concurrency=self._concurrency, settings=settings)
+
+
+def _asked(scope: Scope) -> tuple[str, ...]:
+    """The runners that the request names."""
+    found = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("runners", [])
+    return tuple(name.strip() for text in found for name in text.split(",") if name.strip())

@@ -12,7 +12,8 @@ from typer.main import get_command
 from tenure.app import Tenure
 from tenure.cli.kit.output import note
 from tenure.core.errors import TenureError
-from tenure.feature import Feature, Problem
+from tenure.feature import Feature, FeatureError, Problem
+from tenure.feature.ask import commands_of
 from tenure.feature.installed import installed
 from tenure.settings import Settings
 
@@ -37,13 +38,17 @@ def installed_features() -> list[Feature]:
     return found
 
 
+@cache
 def feature_commands() -> dict[str, Any]:
-    """Click commands by name."""
-    return {
-        name: _made(name, command)
-        for feature in installed_features()
-        for name, command in sorted(feature.commands().items())
-    }
+    """Click commands by name. Those of a broken feature are missing, with a note on stderr."""
+    found: dict[str, Any] = {}
+    for feature in installed_features():
+        try:
+            commands = commands_of(feature)
+            found |= {name: _made(name, command) for name, command in commands.items()}
+        except FeatureError as error:
+            note(f"note: {error}")
+    return found
 
 
 def feature_problems() -> Mapping[type[TenureError], Problem]:

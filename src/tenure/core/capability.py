@@ -36,6 +36,7 @@ class Capability(StrEnum):
     NAMES = "unique_names"
     WAKE_UPS = "wake_ups"
     SQL = "sql_tables"
+    ENDINGS = "ending_hooks"
 
     @property
     def words(self) -> str:

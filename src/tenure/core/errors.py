@@ -31,6 +31,8 @@ TenureError
 ├── ApiKeyNotFound                 no such API key
 ├── LeaseLost                      the lease of this run has ended; it may not write
 ├── MoveRefused                    the job's state does not allow the move
+├── FeatureNeeded                  a feature that follows the job is not here: core/endings.py
+├── EndingFailed                   what a feature does at the end of a job failed
 ├── VersionConflict                a record was changed concurrently
 ├── TransferRefused                tenure move cannot start; nothing was written
 ├── TransferStopped                tenure move: the target rejects a row

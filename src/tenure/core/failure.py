@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import traceback
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -15,12 +16,18 @@ TRACEBACK_LIMIT = 8_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Type, message, code and capped traceback of an error."""
+    """Type, message, code and capped traceback of an error.
+
+    `bound` says how often its class has failed the job (`NotFound 2 of 3`), if the class has a
+    bound of its own; `counts` has that of every such class.
+    """
 
     type: str
     message: str = ""
     code: str | None = None
     traceback: str | None = None
+    bound: str | None = None
+    counts: Mapping[str, int] | None = None
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
@@ -42,12 +49,15 @@ class Failure:
 
     def to_dict(self) -> dict[str, Any]:
         """The form that is shown."""
-        return {
+        shown: dict[str, Any] = {
             "type": self.type,
             "message": self.message,
             "code": self.code,
             "traceback": self.traceback,
         }
+        if self.counts is not None:
+            shown |= {"bound": self.bound, "counts": dict(self.counts)}
+        return shown
 
 
 def _text(error: BaseException) -> str:

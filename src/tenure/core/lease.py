@@ -55,6 +55,7 @@ class ClaimedJob(NamedTuple):
     cancel_requested: bool = False
     expires_micros: int | None = None
     unplaced: Unplaced | int = 0
+    gate: str | None = None
     run_micros: int = 0
 
     @property

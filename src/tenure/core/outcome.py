@@ -34,11 +34,13 @@ class Outcome(Exception):
         self.message = message
         self.code = code
         self._described: Failure | None = None
+        self.bound_name: str | None = None
+        """The class of the retry policy's `by` that it belongs to, if that was found already."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle only what the worker needs, whatever a subclass holds."""
         plain = next(kind for kind in type(self).__mro__ if kind.__module__ == __name__)
-        known = ("message", "code", "delay", "seconds")
+        known = ("message", "code", "delay", "seconds", "after", "bound_name")
         facts = {name: getattr(self, name) for name in known if hasattr(self, name)}
         return _received, (plain, self.args[:1], {**facts, "_described": self.failure})
 
@@ -85,6 +87,18 @@ class Snooze(Outcome):
     def __init__(self, seconds: float, message: str = "") -> None:
         super().__init__(message)
         self.seconds = check_delay("Snooze", seconds)
+
+
+class Throttled(Outcome):
+    """Somebody asks us to slow down: run again after `after` seconds, such as a `Retry-After`, or
+    as the retry policy says. Costs neither an attempt nor a snooze.
+    """
+
+    def __init__(
+        self, after: float | None = None, message: str = "", *, code: str | None = None
+    ) -> None:
+        super().__init__(message, code=code)
+        self.after = None if after is None else check_delay("Throttled", after)
 
 
 class NotFound(Outcome):

@@ -10,14 +10,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
+from tenure.core.endings import EVERY_KIND, Event
 from tenure.core.errors import InputError, TenureError
 from tenure.feature.finding import Finding
 from tenure.feature.metrics import Metric
+from tenure.feature.published import PublishHook
 from tenure.feature.sentence import Telling
 from tenure.feature.sql import FeatureSql
 from tenure.jobs.declared_jobs import DeclaredHandler
 from tenure.jobs.handler import Handler
 from tenure.jobs.handler_options import QueueSlots
+from tenure.stores.contract import EndingPlan, Hook
 
 if TYPE_CHECKING:
     from pydantic_settings import BaseSettings
@@ -33,7 +36,11 @@ class FeatureError(InputError):
 
 
 class Runner(Protocol):
-    """A named step of a tick: does what it can within the budget, says how much it did."""
+    """A named step of a tick: does what it can within the budget, says how much it did.
+
+    It may have `due_in()`, seconds until it wants to run again, and `parts`, a mapping of runners
+    that do one part of its work each and run only where WORKER_TICK_RUNNERS names them.
+    """
 
     name: str
 
@@ -115,6 +122,10 @@ class Feature:
     screens: Sequence[Screen] = ()
     """Its screens of the dashboard."""
 
+    publish_hooks: Mapping[str, PublishHook] = {}
+    """What it adds to events of the outbox as they are published, by type or pattern (`invoice.*`).
+    """
+
     metrics: Sequence[Metric] = ()
     """What it counts: objects of `Counter`, `Gauge` and `Durations`."""
 
@@ -133,6 +144,35 @@ class Feature:
     def sql(self) -> FeatureSql:
         """Runs the queries of its own `.sql` files."""
         return FeatureSql(self.app, self.name, self.tables)
+
+    @cached_property
+    def hooks(self) -> list[Hook]:
+        """What `on_ending`, `on_reopening` and `on_purge` were called with."""
+        return []
+
+    def on_ending(self, kinds: str | Iterable[str], plan: EndingPlan) -> None:
+        """Run this plan in the transaction that ends jobs of these kinds, however they end.
+
+        The plan is given the jobs (`EndedJob`) and yields `self.sql.statement(...)`. It may run
+        again where the database asks for it. If it fails, the jobs have not ended.
+        """
+        self._follow(Event.ENDED, kinds, plan)
+
+    def on_reopening(self, kinds: str | Iterable[str], plan: EndingPlan) -> None:
+        """Run this plan in the transaction in which an operator starts ended jobs anew."""
+        self._follow(Event.REOPENED, kinds, plan)
+
+    def on_purge(self, kinds: str | Iterable[str], plan: EndingPlan) -> None:
+        """Run this plan in the transaction that removes the rows of ended jobs; "*" is any kind."""
+        self._follow(Event.PURGED, kinds, plan)
+
+    def _follow(self, event: Event, kinds: str | Iterable[str], plan: EndingPlan) -> None:
+        named = frozenset([kinds] if isinstance(kinds, str) else kinds)
+        hook = Hook(self.name, event, named, plan)
+        check_hook(hook)
+        self.hooks.append(hook)
+        if self.app.features.has(self):
+            self.app.features.give_hooks([self], self.app.store)
 
     def routers(self) -> Iterable[Any]:
         """FastAPI routers. The API counts and knows their callers like those of its own routes."""
@@ -158,9 +198,34 @@ class Feature:
         """Remove at most `limit` old rows of its own; how many. Called until it says less."""
         return 0
 
+    def move_beside(self, source_url: str, target_url: str, *, dry_run: bool) -> str:
+        """Copy what its rows refer to outside of the database; `tenure move` copies the rows after
+        it. Called again after a stop. Returns what was done, or would be, as a sentence.
+        """
+        return ""
+
     def lifespan(self, worker: Any) -> AbstractAsyncContextManager[Any]:
         """Entered when a worker starts, left when it has stopped."""
         return nullcontext()
+
+
+def check_hook(hook: Hook) -> None:
+    """FeatureError where a plan would follow nothing, or every job of the database."""
+    if not hook.kinds:
+        raise FeatureError(f"the feature {hook.feature!r} follows no kind; name at least one")
+    for kind in hook.kinds:
+        if not isinstance(kind, str) or not kind:
+            raise FeatureError(f"the feature {hook.feature!r} follows {kind!r}; name a kind")
+    if EVERY_KIND in hook.kinds and hook.event is not Event.PURGED:
+        raise FeatureError(
+            f"the feature {hook.feature!r} follows every kind; only a purge can be followed for "
+            "all of them: name the kinds, so that other jobs pay nothing"
+        )
+    if not callable(hook.plan):
+        raise FeatureError(
+            f"the feature {hook.feature!r} follows {', '.join(sorted(hook.kinds))} with "
+            f"{hook.plan!r}; use a generator function that yields statements"
+        )
 
 
 def check_feature(feature: Feature) -> None:

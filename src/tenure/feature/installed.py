@@ -8,6 +8,8 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from tenure.core.capability import Capability
+from tenure.core.endings import Event
 from tenure.feature.feature import Feature, FeatureError, check_feature
 
 GROUP = "tenure.features"
@@ -56,6 +58,7 @@ class Features:
                 return
             if known is not None:
                 raise FeatureError(_twice(feature.name))
+            self.give_hooks([feature], self._app.store)
             self._take(feature)
             self._by_name[feature.name] = feature
             self._give_tables([feature], self._app.store)
@@ -73,6 +76,7 @@ class Features:
     def use(self, store: Any) -> None:
         """The app has another store now: it gets the features' tables too."""
         self._give_tables(self._by_name.values(), store)
+        self.give_hooks(self._by_name.values(), store)
 
     def prune(self, limit: int, must_end: Callable[[], bool]) -> int:
         """Let each feature remove its old rows, in chunks. One that fails does not stop others."""
@@ -92,6 +96,15 @@ class Features:
         for feature in features:
             if feature.tables is not None and schemas is not None:
                 schemas.add(feature.name, feature.tables)
+
+    def give_hooks(self, features: Iterable[Feature], store: Any) -> None:
+        """Let the store run their plans. A store without transactions removes jobs unfollowed; to
+        follow their endings there is an error.
+        """
+        for feature in features:
+            for hook in feature.hooks:
+                if Capability.ENDINGS in store.capabilities or hook.event is not Event.PURGED:
+                    store.endings.add(hook)
 
     def load(self) -> None:
         """Make the installed features, once. Opens no database."""

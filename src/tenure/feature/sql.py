@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tenure.core.errors import StoreError
 from tenure.stores.sql.database import Database
+from tenure.stores.sql.foreign.async_transaction import run_in_async
 from tenure.stores.sql.foreign.transaction import run_in
 from tenure.stores.sql.schemas import Schemas
 from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
@@ -45,6 +47,11 @@ class FeatureSql:
         """
         database = self._database(inside=tx is not None)
         return run_in(database, getattr(tx, "inner", tx), plan)
+
+    async def plan_async(self, plan: Callable[[], Plan[T]], *, tx: Any) -> T:
+        """The same in an async connection or session of yours."""
+        database = await asyncio.to_thread(self._database, inside=True)
+        return await run_in_async(database, getattr(tx, "inner", tx), plan)
 
     def statement(self, query: str, batch: Batch | None = None, **values: Any) -> Statement:
         """A query of this feature, for a plan."""

@@ -22,6 +22,9 @@ class SignedLink(NamedTuple):
     expires_at: int
 
 
+OF_LINK = "of this link"
+
+
 class DownloadLinks:
     """`files.links`. Without a secret in the settings all processes share one in a record."""
 
@@ -50,8 +53,11 @@ class DownloadLinks:
         """The file of a link; FileMissing for a forged or expired one as for an unknown."""
         link = self._links.read(token, self._now())
         if link is None:
-            raise FileMissing("of this link")
-        return self._files.get(link.file_id, Scope(link.tenant))
+            raise FileMissing(OF_LINK)
+        try:
+            return self._files.get(link.file_id, Scope(link.tenant))
+        except FileMissing:
+            raise FileMissing(OF_LINK) from None
 
     def _now(self) -> float:
         return float(self._files.app.store.now().timestamp())

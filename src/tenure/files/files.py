@@ -10,6 +10,7 @@ crash in between there are bytes that no row knows; `purge` removes them after a
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -92,8 +93,10 @@ class Files(Feature):
         )
         self.refer, self.release = references.refer, references.release
         self.holders = references.holders
+        self.on_purge("*", references.forget_jobs)
         self.uploads = Uploads(self)
         self.links = DownloadLinks(self)
+        self._next_look = 0.0
         app.include(self)
 
     @cached_property
@@ -161,9 +164,21 @@ class Files(Feature):
 
         return {"files": files}
 
+    def move_beside(self, source_url: str, target_url: str, *, dry_run: bool) -> str:
+        """The bytes, where each database has a folder of its own."""
+        from tenure.files.copy_bytes import copy_bytes
+
+        return copy_bytes(self.settings.url, source_url, target_url, dry_run=dry_run)
+
     def prune(self, limit: int) -> int:
         """Delete what nobody needs; called by every worker's pruning."""
-        return Purge(self).rows(limit) + self.uploads.purge(limit)
+        purge = Purge(self)
+        removed = purge.rows(limit) + self.uploads.purge(limit)
+        # Lists a part of the storage, which is a request to S3: not with every pruning.
+        if time.monotonic() >= self._next_look:
+            self._next_look = time.monotonic() + self.settings.pending_seconds / 4
+            removed += purge.left_behind()
+        return removed
 
 
 def _cursor(after: str | None) -> tuple[int, str]:

@@ -58,7 +58,10 @@ class Keeper:
             if sha256 is not None and sha256.lower() != blob.sha256:
                 raise HashMismatch(f"the bytes have the SHA-256 {blob.sha256}, not {sha256}")
             self.announce(blob, tx)
-            incoming.finish()
+            try:
+                incoming.finish()
+            except FileNotFoundError:  # so long after its last byte that a purge was here
+                raise FileTooLate(self._files.settings.pending_seconds) from None
         return self.keep(blob, _row(blob, name, media_type, tenant, owner, keep), tx)
 
     def announce(self, blob: Blob, tx: Any = None) -> None:

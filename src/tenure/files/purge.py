@@ -125,10 +125,18 @@ class Purge:
                 if one.key not in known:
                     self._files.blobs.delete(one.key)
                     removed += 1
-        return removed + self._unfinished(before)
+        return removed + self.unfinished(before)
 
-    def _unfinished(self, before: datetime) -> int:
-        """Uploads that nobody continues: a crash cut them short, and no row knows them."""
+    def left_behind(self) -> int:
+        """Delete what crashes left of uploads. A writer that has written nothing for so long is
+        told so when it wants to finish.
+        """
+        settings = self._files.settings
+        seconds = settings.grace_seconds + settings.pending_seconds
+        return self.unfinished(self._files.app.store.now() - timedelta(seconds=seconds))
+
+    def unfinished(self, before: datetime) -> int:
+        """Delete the bytes of uploads that nobody has continued since, and no row knows."""
         removed = 0
         for page in _pages(self._files.blobs.unfinished(), before):
             tokens = {one.key: upload_of(one.key) for one in page}

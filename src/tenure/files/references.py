@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from tenure.feature import FeatureSql
+from tenure.feature import EndedJob, FeatureSql
 from tenure.files.errors import FileMissing
 from tenure.stores.sql.statement import Plan
+
+JOB = "job"
+"""The kind of holder that goes by itself: with the row of the job."""
 
 
 class References:
@@ -29,6 +33,11 @@ class References:
     def release(self, file_id: str, kind: str, holder: str, *, tx: Any = None) -> None:
         """This holder does not need it any more."""
         self._sql.run("drop_ref", file_id=file_id, holder_kind=kind, holder_id=holder, tx=tx)
+
+    def forget_jobs(self, jobs: Sequence[EndedJob]) -> Plan[None]:
+        """Jobs are removed: what they referred to is theirs no more."""
+        ids = [job.id for job in jobs]
+        yield self._sql.statement("drop_refs_of", holder_kind=JOB, holders=ids)
 
     def holders(self, file_id: str) -> list[tuple[str, str]]:
         """Who refers to it: kind and id."""

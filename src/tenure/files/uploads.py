@@ -74,13 +74,11 @@ class Uploads:
             "add_upload", id=upload_id, name=name, media_type=media_type, tenant=tenant,
             owner=owner, length=length, keep=self._files.settings.keep_micros,
         )  # fmt: skip
-        if length == 0:
-            self._complete(self._row(upload_id))
         return self.get(upload_id)
 
     def get(self, upload_id: str, scope: Scope = EVERYTHING) -> Upload:
         """As it is now; where it is in the scope."""
-        row = self._row(upload_id, scope)
+        row = self._completed(self._row(upload_id, scope))
         received = row.length if row.file_id else self._partial(row).size()
         return Upload(row.id, row.length, received, from_micros(row.expires_at), row.file_id)
 
@@ -102,18 +100,15 @@ class Uploads:
         writer = secrets.token_hex(8)
         if not self._lock(row, writer):
             raise UploadLocked(f"another request is appending to upload {upload_id}")
-        partial, received = self._partial(row), offset
+        partial = self._partial(row)
         try:
             if (stored := partial.size()) != offset:
-                received = stored
                 raise OffsetConflict(offset, stored)
             received = self._receive(row, partial, offset, data, checksum, writer)
-        finally:
-            if received == offset:
-                received = partial.size()
-            self._unlock(row, writer, received)
-        if received == row.length:
-            self._complete(row)
+        except BaseException:
+            self._unlock(row, writer, partial.size())
+            raise
+        self._end_request(row, writer, received)
         return self.get(upload_id)
 
     def remove(self, upload_id: str, scope: Scope = EVERYTHING) -> None:
@@ -176,10 +171,31 @@ class Uploads:
                 if not self._lock(row, writer):
                     raise UploadLocked(f"the lock of upload {row.id} was lost")
 
+    def _end_request(self, row: UploadRow, writer: str, received: int) -> None:
+        """Complete the upload while the lock is still ours: nobody else does it meanwhile."""
+        try:
+            if received == row.length:
+                self._complete(row)
+        finally:
+            self._unlock(row, writer, received)
+
+    def _completed(self, row: UploadRow) -> UploadRow:
+        """A process died after the last byte and before the file: a client that asks for the
+        offset sees that all of it is there, and sends nothing more. So it is completed now.
+        """
+        if row.file_id is not None or self._partial(row).size() < row.length:
+            return row
+        writer = secrets.token_hex(8)
+        if self._lock(row, writer):
+            self._end_request(row, writer, row.length)
+        return self._row(row.id)
+
     def _complete(self, row: UploadRow) -> StoredFile:
         """Bytes into their place, then the file and the end of the upload in one transaction."""
         partial = self._partial(row)
         blob = partial.seal()
+        if blob.size != row.length:  # a purge was quicker
+            raise UploadMissing(row.id)
         self._files.announce(blob)
         partial.finish(blob)
         file = self._files.keep_upload(blob, row)

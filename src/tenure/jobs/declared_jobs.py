@@ -89,8 +89,10 @@ class Jobs:
         found = [app for app in self._apps if not app.closed]
         if len(found) == 1:
             return found[0]
+        if not found:
+            raise UsageError(f"{kind!r} belongs to no open app: all that include it are closed")
         raise UsageError(
-            f"{kind!r} is included in {len(self._apps)} apps: name the one that gets the job, "
+            f"{kind!r} is included in {len(found)} apps: name the one that gets the job, "
             "as in handler.on(app).enqueue(...)"
         )
 
@@ -106,6 +108,8 @@ class DeclaredHandler(Enqueues[P]):
         super().__init__(kind, function, Arguments(kind, function))
         self._jobs = jobs
         self._options = options
+        self.notes: dict[str, list[Any]] = {}
+        """What features have declared about it, by feature; each app's handler has the same."""
 
     def target(self) -> App:
         """The app that jobs are added to."""
@@ -123,6 +127,7 @@ class DeclaredHandler(Enqueues[P]):
         options = options_in(app.settings, self.function, self._options)
         handler = Handler(app, self.kind, self.function, options, self.arguments)
         handler.included_by = _including_module()
+        handler.notes = self.notes
         self._jobs.joined(app)
         return handler
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tenure.core.job import NewJob, Placement, Unplaced
 from tenure.core.lease import ClaimedJob
@@ -45,6 +45,8 @@ class Handler(Enqueues[P]):
         self.unpack = self.arguments.unpack
         self.included_by = ""
         """The module that included it in the app, if it was declared by a `Jobs`."""
+        self.notes: dict[str, list[Any]] = {}
+        """What features have declared about it, if it was declared by a `Jobs`."""
 
     def target(self) -> App:
         """The app that jobs are added to."""

@@ -58,7 +58,7 @@ class Hooks:
         An async function is awaited on the worker's loop, a plain one is called in a thread. If it
         raises, the worker does not start.
         """
-        self.start.append(function)
+        self.start.append(_checked("on_worker_start", function))
         return function
 
     def on_worker_stop(self, function: Hook) -> Hook:
@@ -66,7 +66,7 @@ class Hooks:
 
         If it raises, that is logged, and the other hooks still run.
         """
-        self.stop.append(function)
+        self.stop.append(_checked("on_worker_stop", function))
         return function
 
     def middleware(self, function: Around) -> Around:
@@ -81,8 +81,35 @@ class Hooks:
         return function
 
 
+def _checked(where: str, function: Hook) -> Hook:
+    """OptionError for what would fail, or do nothing, in a worker that starts or stops."""
+    inner = inspect.unwrap(function)
+    if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
+        raise OptionError(f"{where} calls a function of the worker; {function!r} yields instead")
+    _check_arguments(where, "worker", function)
+    return function
+
+
+def _check_arguments(where: str, what: str, function: Callable[..., Any]) -> None:
+    """OptionError unless the function can be called with exactly one argument."""
+    if not callable(function):
+        raise OptionError(f"{where} takes a function of the {what}, not {function!r}")
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some callables written in C have none
+        return
+    try:
+        signature.bind(object())
+    except TypeError as error:
+        name = getattr(function, "__qualname__", repr(function))
+        raise OptionError(
+            f"{where} calls {name}({what}), but it is {name}{signature}: {error}"
+        ) from None
+
+
 def _middleware(function: Callable[..., Any]) -> Middleware:
     """A generator function, or one that is decorated with (async)contextmanager already."""
+    _check_arguments("middleware", "job", function)
     inner = inspect.unwrap(function)
     decorated = inner is not function
     if inspect.isasyncgenfunction(inner):

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from tenure.core.errors import CommitUnknown, LeaseLost, SettledTwice
 from tenure.core.outcome import Done, Ending, Outcome
-from tenure.core.rules.retry import Exponential
-from tenure.core.rules.run_again import decide
-from tenure.core.settlement import Settlement
+from tenure.core.rules.by_class import needs_counts
+from tenure.core.rules.retry import Exponential, RetryPolicy
+from tenure.core.rules.run_again import MAX_SNOOZES, decide
 from tenure.jobs.blocking import check_off_loop
 from tenure.jobs.codec import encode
 from tenure.jobs.transaction import AsyncOpenTransaction, OpenTransaction, OwnThread, open_here
@@ -32,7 +32,9 @@ class Settling:
 
     def __init__(self, job: RunningJob, outcome: Outcome | None, result: Any, tx: Any) -> None:
         self._job = job
-        self._settlement = _settlement(job, outcome, result)
+        self._ending = _ending(job, outcome, result)
+        self._policy = _policy(job)
+        self._settlement = decide(job.claimed, self._ending, self._policy, random.random)
         self._given = getattr(tx, "inner", tx)
         self._awaited = self._given is not None and job.app.store.is_async(self._given)
         self._block = self._steps()
@@ -60,6 +62,7 @@ class Settling:
     async def __aenter__(self) -> AsyncOpenTransaction:
         if self._awaited:
             self._check_first()
+            await asyncio.to_thread(self._count)
             inner = self._given
         else:
             self._thread = OwnThread()
@@ -103,6 +106,7 @@ class Settling:
     def _steps(self) -> Iterator[Any]:
         """Begin, the caller's block, the fenced settlement, COMMIT."""
         self._check_first()
+        self._count()
         store = self._job.app.store
         try:
             with store.transaction() if self._given is None else store.adopt(self._given) as inner:
@@ -114,6 +118,13 @@ class Settling:
             if not self._committed():
                 raise
         self._done()
+
+    def _count(self) -> None:
+        """Decide anew if it matters how often the job failed before."""
+        claimed = self._job.claimed
+        if needs_counts(claimed, self._ending, self._policy, MAX_SNOOZES):
+            counts = self._job.app.store.jobs.failure_counts(claimed.id)
+            self._settlement = decide(claimed, self._ending, self._policy, random.random, counts)
 
     def _news(self) -> list[Report]:
         """Progress and log lines go first: after the settlement the fence refuses them."""
@@ -150,9 +161,12 @@ class Settling:
             open_here.reset(self._token)
 
 
-def _settlement(job: RunningJob, outcome: Outcome | None, result: Any) -> Settlement:
+def _ending(job: RunningJob, outcome: Outcome | None, result: Any) -> Ending:
     limit = job.app.settings.payload_limit_bytes
     text = None if result is None else encode(result, limit, "result")
-    ending: Ending = Done(text) if outcome is None else outcome
+    return Done(text) if outcome is None else outcome
+
+
+def _policy(job: RunningJob) -> RetryPolicy:
     usual = Exponential(attempts=job.app.settings.max_attempts)
-    return decide(job.claimed, ending, job.app.handlers.policy(job.kind, usual), random.random)
+    return job.app.handlers.policy(job.kind, usual)

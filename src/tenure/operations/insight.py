@@ -10,11 +10,12 @@ from typing import Any
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, Job, State
 from tenure.core.page import MAX_PAGE, Page
+from tenure.core.rules.holds import KeyHold
 from tenure.core.rules.order import Hold
 from tenure.core.rules.shard import Shard
 from tenure.core.rules.why import Facts, Why, why
 from tenure.operations.tenants import Tenants
-from tenure.stores.contract import Attempt, LogLine, Store
+from tenure.stores.contract import Attempt, Capability, LogLine, Store
 from tenure.stores.contract.parts import Depth, Load, Record, every
 
 WORKERS = "workers"
@@ -75,6 +76,7 @@ class Around:
     alive: Sequence[WorkerView]
     paused_by: Mapping[str, str]
     caps: Mapping[str, int]
+    holds: Mapping[str, KeyHold] = field(default_factory=dict)
 
     def later(self, seconds: float) -> Around:
         """The same facts at a later time."""
@@ -173,6 +175,7 @@ class Insight:
             alive=[worker for worker in _workers(self._store, now) if worker.alive],
             paused_by={queue.name: queue.by or "somebody" for queue in queues if queue.paused},
             caps=Tenants(self._store).caps(),
+            holds=_holds(self._store),
         )
 
     def why(self, job: Job, around: Around | None = None) -> Why:
@@ -199,15 +202,17 @@ def _facts(store: Store, job: Job, around: Around) -> Facts:
     """The facts about a due job: which workers could take it, and what is ahead of it."""
     capped = job.tenant in around.caps
     running = store.queues.running(job.tenant) if capped else 0
-    return due_facts(job, around, 0 if job.hold else store.queues.ahead(job), running)
+    ahead = 0 if job.hold else store.queues.ahead(job)
+    return due_facts(job, around, ahead, running, holds_of(store, [job], around).get(job.id))
 
 
-def due_facts(job: Job, around: Around, ahead: int, running: int) -> Facts:
+def due_facts(job: Job, around: Around, ahead: int, running: int, held: KeyHold | None) -> Facts:
     """The facts about a due job, with what the store has counted."""
     able = [one for one in around.alive if job.queue in one.queues and job.kind in one.kinds]
     return Facts(
         now=around.now,
         paused_by=around.paused_by.get(job.queue),
+        held=held,
         workers=len(around.alive),
         knows_kind=bool(able),
         serves_tenant=any(one.serves(job.tenant) for one in able),
@@ -215,6 +220,27 @@ def due_facts(job: Job, around: Around, ahead: int, running: int) -> Facts:
         cap=around.caps.get(job.tenant),
         running=running,
     )
+
+
+def _holds(store: Store) -> dict[str, KeyHold]:
+    if Capability.LIMITS not in store.capabilities:
+        return {}
+    return {hold.gate: hold for hold in store.gates.holds()}
+
+
+def holds_of(store: Store, jobs: Sequence[Job], around: Around) -> dict[str, KeyHold]:
+    """By id: the hold of a job's key or of its kind, the one that ends last."""
+    by_kind: dict[str, list[KeyHold]] = {}
+    for one in around.holds.values():
+        by_kind.setdefault(one.kind, []).append(one)
+    concerned = [job for job in jobs if job.kind in by_kind]
+    gates = store.gates.gates_of([job.id for job in concerned]) if concerned else {}
+    found: dict[str, KeyHold] = {}
+    for job in concerned:
+        mine = [one for one in by_kind[job.kind] if one.gate in (gates.get(job.id), job.kind)]
+        if mine:
+            found[job.id] = max(mine, key=lambda one: one.until)
+    return found
 
 
 def _queue(name: str, depths: Sequence[Depth], paused: bool) -> QueueView:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
+from tenure.core.endings import FeatureNeeded
 from tenure.core.errors import FilterRequired, JobNotFound, MoveRefused
 from tenure.core.filter import JobFilter, summary
 from tenure.core.job import DEAD_LETTERS, Job
@@ -29,8 +30,11 @@ ADVICE = {
 class Operator:
     """Moves jobs in bounded chunks. Every move is written to the histories of the jobs."""
 
-    def __init__(self, store: Store, signals: Signals) -> None:
+    def __init__(
+        self, store: Store, signals: Signals, load_features: Callable[[], None] = lambda: None
+    ) -> None:
         self._store = store
+        self._load_features = load_features
         self._signals = signals
         self.audit = Audit(store, signals)
 
@@ -40,7 +44,7 @@ class Operator:
         mine = scope.narrow(JobFilter(ids=(job_id,)))
         if before is None or mine is None or not scope.has(before):
             raise JobNotFound(job_id)
-        done = self._store.jobs.change(mine, change)
+        done = self._change(mine, change)
         if not done.changed:
             raise MoveRefused(job_id, change.move, before.state, ADVICE[change.move])
         self._signals.emit("jobs.moved", move=change.move, actor=change.actor, jobs=1)
@@ -56,7 +60,7 @@ class Operator:
             raise FilterRequired(change.move)
         total, after = Changed(), None
         while True:
-            part = self._store.jobs.change(where, change, after)
+            part = self._change(where, change, after)
             total = _sum(total, part)
             if watch is not None:
                 watch(total)
@@ -66,6 +70,14 @@ class Operator:
         self._signals.emit("jobs.moved", move=change.move, actor=change.actor, jobs=total.changed)
         self.audit.note(change.actor, f"jobs.{change.move}", summary(where), jobs=total.changed)
         return total
+
+    def _change(self, where: JobFilter, change: Change, after: str | None = None) -> Changed:
+        """One chunk. The feature that follows a job may be installed and not loaded yet."""
+        try:
+            return self._store.jobs.change(where, change, after)
+        except FeatureNeeded:
+            self._load_features()
+        return self._store.jobs.change(where, change, after)
 
     def replay(
         self, where: JobFilter, *, actor: str = "operator", watch: Watcher | None = None
@@ -87,11 +99,16 @@ class Operator:
         actor: str = "operator",
         watch: Callable[[int], None] | None = None,
     ) -> int:
-        """Remove finished jobs older than `before`; failed and dead ones only where named."""
-        total, after = 0, None
+        """Remove finished jobs older than `before`; failed and dead ones only where named.
+
+        Raises FeatureNeeded at the end if some stay that a feature follows which is missing here.
+        """
+        self._load_features()
+        total, after, left = 0, None, frozenset[str]()
         while True:
             part = self._store.jobs.purge(where, before, after=after)
             total += part.removed
+            left |= part.left
             if watch is not None:
                 watch(total)
             after = part.next
@@ -99,6 +116,8 @@ class Operator:
                 break
         self._signals.emit("jobs.purged", jobs=total)
         self.audit.note(actor, "jobs.purge", summary(where), jobs=total, before=before.isoformat())
+        if left:
+            raise FeatureNeeded(min(left))
         return total
 
     def pause(self, queue: str, actor: str = "operator") -> None:

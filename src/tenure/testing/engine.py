@@ -48,7 +48,7 @@ def on_store(app: Tenure, store: Store, url: str) -> Iterator[Tenure]:
 def _point(app: Tenure, store: Store, url: str) -> None:
     app.store, app.url = store, url
     app.insight = Insight(store)
-    app.operator = Operator(store, app.signals)
+    app.operator = Operator(store, app.signals, app.features.load)
     app.tenants = Tenants(store)
     app.published = Published(store, app.settings)
     app.limits = KeptLimits(store, app.handlers, app.published)

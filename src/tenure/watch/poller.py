@@ -15,7 +15,8 @@ from tenure.watch.samples import Samples
 JOBS = "jobs"
 TROUBLES = (
     "store.unavailable", "heartbeat.failed", "settle.failed", "wake.failed", "worker.error",
-    "lease.lost", "job.settle_refused", "job.overrun", "job.news_dropped", "job.news_refused",
+    "ending.failed", "lease.lost", "job.settle_refused", "job.overrun", "job.news_dropped",
+    "job.news_refused",
 )  # fmt: skip
 Facts = Mapping[str, Any]
 

@@ -113,7 +113,8 @@ class Runs:
 
 
 def word_of(settlement: Settlement) -> str:
-    """The final state; for a job that waits again: retried, snoozed or released."""
+    """The final state; for a job that waits again: retried, snoozed, throttled or released."""
     if settlement.state is not State.QUEUED:
         return str(settlement.state)
-    return settlement.entry if settlement.entry in ("snoozed", "released") else "retried"
+    put_off = ("snoozed", "throttled", "released")
+    return settlement.entry if settlement.entry in put_off else "retried"

@@ -73,7 +73,7 @@ def job_settled(one: SettledRun) -> Iterator[Sentence]:
         case State.QUEUED if settlement.entry == "released":
             text = f"{name} given back; another worker will run it"
             yield Sentence("info", text, job=job, facts=told)
-        case State.QUEUED if settlement.entry != "snoozed":
+        case State.QUEUED if settlement.entry not in ("snoozed", "throttled"):
             seconds = settlement.delay_seconds
             text = f"{name} failed attempt {job.attempt}, to be retried in {seconds:.1f} s{cause}"
             told["retry_in_seconds"] = f"{seconds:.1f}"
@@ -213,12 +213,24 @@ def orders_released(facts: Facts) -> Iterator[Sentence]:
     yield Sentence("warning", text)
 
 
+def kind_left(facts: Facts) -> Iterator[Sentence]:
+    """Once: it stays so until the app is changed."""
+    kind, named = facts["kind"], " and ".join(repr(one) for one in facts["features"])
+    text = (
+        f"this worker leaves {kind!r} jobs to others: the feature {named} follows their endings, "
+        "and this app does not include it"
+    )
+    yield Sentence("warning", text, f"left {kind}")
+
+
 SENTENCES: dict[str, Telling] = {
     "worker.started": worker_started,
     "worker.stopping": worker_stopping,
     "worker.stopped": worker_stopped,
     "worker.error": trouble,
     "settle.failed": trouble,
+    "ending.failed": trouble,
+    "kind.left": kind_left,
     "store.unavailable": store_unavailable,
     "wake.failed": wake_failed,
     "heartbeat.failed": heartbeat_failed,

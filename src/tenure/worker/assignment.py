@@ -12,6 +12,7 @@ from tenure.core.rules.shard import Shard
 from tenure.core.timing.budget import Budget
 from tenure.jobs.handler import Handler
 from tenure.jobs.handler_options import QueueSlots
+from tenure.worker.runner_names import found_runners
 from tenure.worker.running.slots import Slots
 from tenure.worker.settings import WorkerSettings
 
@@ -61,8 +62,8 @@ class Assignment:
 
 def named_runners(app: Tenure, settings: WorkerSettings) -> list[JobsRunner]:
     """The runners of jobs that WORKER_TICK_RUNNERS names."""
-    wanted = settings.tick_runners
-    return [one for one in app.runners if isinstance(one, JobsRunner) and one.name in wanted]
+    found = found_runners(app, settings.tick_runners)
+    return [one for one in found if isinstance(one, JobsRunner)]
 
 
 def assignment_of(app: Tenure, settings: WorkerSettings) -> Assignment:
@@ -78,7 +79,7 @@ def assignment_of(app: Tenure, settings: WorkerSettings) -> Assignment:
     lease = min(one.lease_seconds for one in alone)
     renew = min(one.renew_seconds for one in alone)
     return Assignment(
-        kinds=tuple(kind for one in alone for kind in one.kinds),
+        kinds=tuple(dict.fromkeys(kind for one in alone for kind in one.kinds)),
         lease_seconds=lease,
         renew_every=min(renew, lease / 3),
         shard=settings.shard,

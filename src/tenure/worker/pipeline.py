@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 
 from tenure.app import Tenure
 from tenure.core.timing.budget import Budget
@@ -22,6 +23,7 @@ from tenure.worker.running.slot_runner import SlotRunner
 from tenure.worker.running.slots import Slots
 from tenure.worker.running.starters import Starters
 from tenure.worker.running.threads import Threads
+from tenure.worker.settling.class_counts import ClassCounts
 from tenure.worker.settling.finish import Finisher
 from tenure.worker.settling.foreign_commits import ForeignCommits
 from tenure.worker.settling.settled_runs import SettledRuns
@@ -54,6 +56,7 @@ class Pipeline:
         self._loop = asyncio.get_running_loop()
         self._slots = slots
         self._assignment = assignment
+        self._next_look: asyncio.TimerHandle | None = None
         self.held = HeldRuns()
         self.changes = Changes()
         self.wake_timer = WakeTimer(slots.lines, self.changes.tell)
@@ -65,8 +68,16 @@ class Pipeline:
         settled = SettledRuns(self.held, signals, tell_ended, self.wake_timer.due_in, self.rollups)
         self._settler = Settler(store, signals, in_thread, settled, self.changes)
         foreign = ForeignCommits(store.jobs, signals, in_thread)
+        counts = ClassCounts(store.jobs, signals, in_thread)
         self._finisher = finisher = Finisher(
-            signals, self._settler, self.held, self.changes, foreign, tell_ended, self.rollups
+            signals,
+            self._settler,
+            self.held,
+            self.changes,
+            foreign,
+            counts,
+            tell_ended,
+            self.rollups,
         )
         self._starters = Starters(app, slots.total, isolation)
         begun = BegunReports(store.jobs, signals, in_thread)
@@ -117,7 +128,7 @@ class Pipeline:
             started += len(claim.jobs)
             budget.use(len(claim.jobs))
             if claim.look_in:
-                self._loop.call_later(claim.look_in, self.changes.tell)
+                self._look_again(claim.look_in)
             if len(claim.jobs) < sum(room.values()) and claim.look_in != 0.0:
                 await asyncio.sleep(0)  # what has just begun goes first, then the next look
                 break
@@ -146,10 +157,28 @@ class Pipeline:
         self._starters.close()
         self._store_threads.close()
 
+    def hold(self, gate: str) -> None:
+        """A kind or a key was held in this process. Any thread may call it."""
+        with suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._runner.return_held, (gate,))
+
+    def _look_again(self, seconds: float) -> None:
+        """In so many seconds, unless a look is due before that. One timer for all: each look may
+        ask for another.
+        """
+        at, timer = self._loop.time() + seconds, self._next_look
+        if timer is not None and not timer.cancelled() and self._loop.time() < timer.when() <= at:
+            return
+        if timer is not None:
+            timer.cancel()
+        self._next_look = self._loop.call_at(at, self.changes.tell)
+
     async def _claim(self, room: dict[str, int], thorough: bool) -> Claim:
         asked_at = time.monotonic()
         claim = await self._claimer.claim(room, self.wake_timer.take(), thorough=thorough)
         trusted_until = self._assignment.trusted_until(asked_at)
+        if claim.held:
+            self._runner.return_held(claim.held)
         for claimed in claim.jobs:
             self._accept(claimed, trusted_until)
         for queue in room:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING
 
+from tenure.core.capability import Capability
 from tenure.operations.insight import WORKERS
 from tenure.stores.contract.parts import Record
 from tenure.worker.pipeline import Pipeline
@@ -42,7 +43,18 @@ class Registration:
         handlers = [one for one in self._app.handlers if self._worker.assignment.has(one.kind)]
         published = self._app.published.publish(handlers)
         self._pipeline.terms.refresh(published)
+        if Capability.ENDINGS in self._app.store.capabilities:
+            self._leave(self._app.store.endings.publish())
         self._app.store.queues.place({one.kind: one.placement for one in handlers})
+
+    def _leave(self, strange: Mapping[str, Sequence[str]]) -> None:
+        """Kinds that features follow which this app lacks: only a worker with them can end such a
+        job, so it is not begun here.
+        """
+        terms = self._pipeline.terms
+        for kind in strange.keys() & set(terms.kinds):
+            self._app.signals.emit("kind.left", kind=kind, features=strange[kind])
+        terms.left = frozenset(strange)
 
     def end(self) -> None:
         """Remove the entry."""
@@ -62,6 +74,7 @@ class Registration:
             "shard": shard and astuple(shard),
             "app": app.settings.app_name,
             "release": app.settings.app_version,
+            "features": [feature.name for feature in app.features],
             "queue_options": {name: asdict(one) for name, one in app.queues.declared.items()},
         }
 

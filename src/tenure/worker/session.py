@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from tenure.core.timing.budget import Budget
+from tenure.stores.contract import Capability, Store
 from tenure.worker.lifespan import lifespan
 from tenure.worker.pipeline import Pipeline
 from tenure.worker.registration import Registration
@@ -51,6 +52,7 @@ async def _signed_in(worker: Worker, pipeline: Pipeline) -> AsyncIterator[None]:
         app.store, app.signals, pipeline.held, worker.assignment, registration.sign_in
     )
     unsubscribe = app.store.wakeups.subscribe(pipeline.wake_timer.heard)
+    forget_holds = _heed_holds(app.store, pipeline)
     await asyncio.to_thread(registration.begin)
     app.signals.emit("worker.started", id=worker.id, slots=worker.slots.capacity, pipeline=pipeline)
     heartbeat.start()
@@ -58,11 +60,18 @@ async def _signed_in(worker: Worker, pipeline: Pipeline) -> AsyncIterator[None]:
         yield
     finally:
         unsubscribe()
+        forget_holds()
         # The heartbeat ends last: it keeps the leases while the last jobs finish.
         await asyncio.to_thread(heartbeat.stop)
         await asyncio.to_thread(registration.end)
         pipeline.close()
         app.signals.emit("worker.stopped", id=worker.id)
+
+
+def _heed_holds(store: Store, pipeline: Pipeline) -> Callable[[], None]:
+    if Capability.LIMITS not in store.capabilities:
+        return lambda: None
+    return store.gates.subscribe(pipeline.hold)
 
 
 async def one_tick(worker: Worker) -> TickReport:

@@ -21,7 +21,9 @@ class WorkerSettings(BaseSettings):
     )
 
     tick_runners: Annotated[tuple[str, ...], NoDecode] = ()
-    """Runners of a tick, in this order, such as `schedules,jobs`; empty: all."""
+    """Runners of a tick, in this order, such as `outbox,invoiceReminders`; each schedule is a
+    runner of its own name; empty: all.
+    """
     tick_overall_max_ms: int = Field(default=480_000, ge=1, le=DAY_MS)
     """Time budget of a tick."""
     tick_grace_ms: int = Field(default=2_000, ge=0, le=DAY_MS)

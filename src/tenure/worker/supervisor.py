@@ -14,10 +14,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 
+from tenure.core.errors import TenureError
 from tenure.worker.processes.parent_death import die_with_parent
 
 YOUNG_SECONDS = 3.0
 LONGEST_PAUSE = 30.0
+# A start that fails may first wait for something: a hook for its server, say.
+START_SECONDS = 60.0
+# Beyond the first round: with the pauses between them about four seconds, whatever the number of
+# processes, so that a server that restarts at the same time does not end the fleet.
+EXTRA_STARTS = 4
+# The exit code of a child whose function failed. Jobs that end their process choose others, and
+# crashes of jobs must never end the parent.
+FAILED = 70
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -31,6 +40,18 @@ class Child:
     told: int = 0
 
 
+class StartsFailed(TenureError):
+    """Every process of a supervisor failed at its start, several times in a row."""
+
+    code = "starts_failed"
+
+    def __init__(self, starts: int) -> None:
+        super().__init__(
+            f"no process could start: {starts} starts failed in a row. The errors are above; "
+            "remove their cause and start again"
+        )
+
+
 class Supervisor:
     """Keeps `processes` children alive until it is told to stop. They are numbered from 0 on; a
     child that replaces another takes over its number.
@@ -42,10 +63,15 @@ class Supervisor:
         self._children: dict[int, Child] = {}
         self._stops = 0
         self._young_deaths = 0
+        self._failed_starts = 0
         self._next_birth = 0.0
 
     def run(self) -> int:
-        """0 if every child ended well after a stop; 1 otherwise."""
+        """0 if every child ended well after a stop; 1 otherwise.
+
+        StartsFailed if no child can start: restarting for ever would hide that from whoever
+        watches this process.
+        """
         previous = {number: signal.signal(number, self._asked) for number in SIGNALS}
         worst = 0
         try:
@@ -53,6 +79,7 @@ class Supervisor:
                 self._fill()
                 self._pass_on()
                 worst = max(worst, self._reap())
+                self._give_up_without_starts()
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
@@ -82,10 +109,11 @@ class Supervisor:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
             os.setpgrp()  # Ctrl-C then reaches the parent alone, which passes it on once
             die_with_parent(parent)
-            code = self._run_child(number)
+            code = FAILED if self._run_child(number) else 0
         except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else 1
+            code = FAILED if end.code else 0
         except BaseException:
+            code = FAILED
             sys.excepthook(*sys.exc_info())
         finally:
             sys.stdout.flush()
@@ -106,12 +134,20 @@ class Supervisor:
         if self._stops:
             well = (0, -signal.SIGTERM)  # the latter if it had not begun to work
             return 0 if code in well else 1
-        young = time.monotonic() - child.born < YOUNG_SECONDS and code != -signal.SIGKILL
+        age = time.monotonic() - child.born
+        failed = code == FAILED and age < START_SECONDS
+        self._failed_starts = self._failed_starts + 1 if failed else 0
+        young = failed or (age < YOUNG_SECONDS and code != -signal.SIGKILL)
         self._young_deaths = self._young_deaths + 1 if young else 0
         if self._young_deaths > self._processes:
             pause = 0.25 * 2.0 ** min(self._young_deaths - self._processes, 10)
             self._next_birth = time.monotonic() + min(pause, LONGEST_PAUSE)
         return 0
+
+    def _give_up_without_starts(self) -> None:
+        """A child that lives is a reason to go on: it works, and the others may follow."""
+        if not self._children and self._failed_starts >= self._processes + EXTRA_STARTS:
+            raise StartsFailed(self._failed_starts)
 
     def _asked(self, number: int, _: object) -> None:
         """Only counts: a signal may come while a child is forked or reaped."""

@@ -13,6 +13,7 @@ from tenure.core.errors import OptionError
 from tenure.core.failure import Failure
 from tenure.core.timing.budget import Budget
 from tenure.feature import Runner
+from tenure.worker.runner_names import meaning
 from tenure.worker.running.threads import in_daemon
 from tenure.worker.settings import WorkerSettings
 
@@ -85,16 +86,24 @@ def step_of(runner: Runner) -> TickStep:
     return TickStep(runner.name, run, due_in)
 
 
-def choose(steps: Sequence[TickStep], names: Sequence[str]) -> list[TickStep]:
-    """The runners named by WORKER_TICK_RUNNERS in that order; every registered one by default."""
+def choose(
+    steps: Sequence[TickStep], names: Sequence[str], parts: Sequence[TickStep] = ()
+) -> list[TickStep]:
+    """The runners named by WORKER_TICK_RUNNERS in that order; every registered one by default.
+
+    `parts` run only if they are named: see `runner_names.py`.
+    """
     if not names:
         return list(steps)
-    known = {step.name: step for step in steps}
-    if missing := [name for name in names if name not in known]:
-        raise OptionError(
-            f"WORKER_TICK_RUNNERS names {missing[0]!r}; registered are: {', '.join(known)}"
-        )
-    return [known[name] for name in names]
+    known = {step.name: step for step in (*parts, *steps)}
+    chosen: list[TickStep] = []
+    for name in names:
+        meant = meaning(name, known)
+        if meant is None:
+            listed = ", ".join(step.name for step in (*steps, *parts))
+            raise OptionError(f"WORKER_TICK_RUNNERS names {name!r}; registered are: {listed}")
+        chosen.append(known[meant])
+    return chosen
 
 
 def whole_budget(settings: WorkerSettings) -> Budget:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tenure.core.timing.budget import Budget
 from tenure.worker.assignment import JOBS, JobsRunner, named_runners
 from tenure.worker.pipeline import Pipeline
+from tenure.worker.runner_names import parts_of
 from tenure.worker.running.threads import in_daemon
 from tenure.worker.tick import TickStep, choose, step_of
 from tenure.worker.upkeep.pruning import PRUNING, Pruner
@@ -32,7 +33,8 @@ def steps_of(worker: Worker, pipeline: Pipeline) -> list[TickStep]:
     punctual = [step for step in features if step.due_in]
     others = [step for step in features if not step.due_in]
     steps = [*punctual, TickStep(JOBS, jobs), *others, TickStep(PRUNING, prune)]
-    return choose(steps, worker.settings.tick_runners)
+    parts = [step_of(part) for part in parts_of(worker.app).values()]
+    return choose(steps, worker.settings.tick_runners, parts)
 
 
 def steps_of_one_tick(worker: Worker, pipeline: Pipeline) -> list[TickStep]:
@@ -74,4 +76,4 @@ def _with_jobs(step: TickStep, runner: JobsRunner, pipeline: Pipeline) -> TickSt
         finally:
             pipeline.terms.only = before
 
-    return TickStep(step.name, run)
+    return TickStep(step.name, run, step.due_in)

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from tenure import ArgumentsError, OptionError, RunningJob, Tenure
+from tenure import ArgumentsError, Jobs, OptionError, RunningJob, Tenure
 from tenure.core.errors import PayloadError, ScheduleNotFound
-from tenure.features.schedules import CatchUp, Schedules
+from tenure.core.filter import JobFilter
+from tenure.features.schedules import CatchUp, Schedules, scheduled
 from tenure.testing.clock import ManualClock
 from tests.features.schedules.conftest import Make, nightly, run, slots
 
@@ -266,7 +267,7 @@ def test_a_schedule_stands_above_a_handler(make: Make) -> None:
     def plain(job: object) -> None: ...
 
     with pytest.raises(OptionError, match=r"over @app.job\(KIND\)"):
-        Schedules.of(make()).cron("0 3 * * *", zone="UTC")(plain)  # type: ignore[arg-type]
+        Schedules.of(make()).cron("0 3 * * *", zone="UTC")(plain)  # type: ignore[type-var]
 
 
 @pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
@@ -309,3 +310,45 @@ def test_a_wrong_edit_changes_nothing(make: Make) -> None:
 def test_an_unknown_schedule_is_an_error(make: Make) -> None:
     with pytest.raises(ScheduleNotFound, match="no schedule 'x'"):
         Schedules.of(make()).pause("x")
+
+
+def test_handlers_without_an_app_bring_their_schedules(make: Make, clock: ManualClock) -> None:
+    jobs = Jobs()
+
+    @scheduled(cron="0 6 * * *", name="morning")
+    @scheduled(every=HOUR, payload={"n": 2})
+    @jobs.job("reports.hourly", queue="reports")
+    async def hourly(job: RunningJob, n: int = 0) -> None: ...
+
+    first, second = make(lambda app: app.include(jobs)), make(lambda app: app.include(jobs))
+    run(first)
+    clock.advance(seconds=3_600)
+
+    assert run(second) == 1
+    assert [row.name for row in Schedules.of(first).list()] == ["morning", "reports.hourly"]
+    [job] = first.insight.stream(JobFilter())
+    assert (job.queue, first.get(job.id).payload) == ("reports", {"n": 2})
+
+
+def test_an_app_may_schedule_a_handler_that_it_includes(make: Make) -> None:
+    jobs, app = Jobs(), make()
+
+    @jobs.job("mail.poll")
+    async def poll(job: RunningJob) -> None: ...
+
+    with pytest.raises(OptionError, match=r"'mail\.poll' is not included in this app"):
+        Schedules.of(app).every(minutes=5)(poll)
+    app.include(jobs)
+    assert Schedules.of(app).every(minutes=5)(poll) is poll
+    assert list(Schedules.of(app).declared) == ["mail.poll"]
+
+
+def test_a_schedule_of_a_library_is_checked_where_it_is_written(make: Make) -> None:
+    app = make()
+
+    with pytest.raises(OptionError, match="cron"):
+        scheduled(cron="61 * * * *")
+    with pytest.raises(OptionError, match="not both"):
+        scheduled(cron="@daily", every=60)
+    with pytest.raises(OptionError, match=r"over @jobs\.job"):
+        scheduled(every=60)(app.job("x")(lambda job: None))  # type: ignore[type-var]

@@ -26,6 +26,7 @@ STATUSES: Mapping[str, int] = {
     "operation_not_found": 404,
     "limit_not_found": 404,
     "move_refused": 409,
+    "feature_needed": 409,
     "lease_lost": 409,
     "version_conflict": 409,
     "worker_state": 409,

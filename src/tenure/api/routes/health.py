@@ -31,9 +31,9 @@ async def live() -> Health:
 
 @router.get("/ready", operation_id="getReady", summary="Can it do its work?")
 def ready(engine: Engine) -> Health:
-    """Check the database, and with BPC_HEALTH_REQUIRE_QUEUE the broker of wake-ups."""
+    """Check the database, and with TENURE_HEALTH_REQUIRE_RABBITMQ the broker of wake-ups."""
     checks = {"database": _database(engine)}
-    if engine.settings.health_require_queue:
+    if engine.settings.health_require_rabbitmq:
         checks["queue"] = OK if engine.store.wakeups.healthy else AWAY
     if set(checks.values()) != {OK}:
         raise NotReady(checks)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from starlette.exceptions import HTTPException
 
 from tenure.api.kit.answers import may
@@ -18,6 +18,14 @@ from tenure.watch.metrics import Stats
 
 router = APIRouter(tags=["worker"])
 internal = APIRouter(tags=["worker"])
+Runners = Annotated[
+    str | None,
+    Query(
+        description="Run these only, in this order, comma-separated.",
+        examples=["outbox,invoiceReminders"],
+        max_length=2_000,
+    ),
+]
 REPORT = {"content": {"application/json": {"schema": {"type": "object"}}}}
 
 
@@ -64,7 +72,7 @@ async def stop_worker(caller: SiteAdmin, service: Serving) -> RunningShape:
         **may(401, 403, 404, 409),
     },
 )
-async def tick(request: Request) -> dict[str, Any]:
+async def tick(request: Request, runners: Runners = None) -> dict[str, Any]:
     """Run every runner once, within the budgets, and answer the report. For external schedulers."""
     route: TickRoute | None = request.app.state.service.tick
     if route is None:

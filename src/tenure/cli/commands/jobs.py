@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from datetime import datetime
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -202,6 +202,11 @@ def _note(job: Job, now: datetime) -> str:
     return job.reason or ""
 
 
+def _error(error: dict[str, Any]) -> str:
+    bound = f" ({error['bound']})" if error.get("bound") else ""
+    return f"{error['type']}: {error['message']}{bound}"
+
+
 def _history_row(one: Attempt) -> tuple[object, ...]:
     took = one.duration_seconds
     error = one.failure
@@ -212,7 +217,7 @@ def _history_row(one: Attempt) -> tuple[object, ...]:
         one.worker,
         one.finished_at,
         "" if took is None else f"{took:.3f}s",
-        "" if error is None else f"{error['type']}: {error['message']}",
+        "" if error is None else _error(error),
     )
 
 

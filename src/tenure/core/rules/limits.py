@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from tenure.core.errors import OptionError
 
@@ -69,16 +70,35 @@ class Limit:
         return max(0.0, wanted - tokens) / self.each_second if self.rate else 0.0
 
 
+class Closed(NamedTuple):
+    """A hold as a claim sees it: until when, on the clock of the claims, and its probes."""
+
+    ends_at: float
+    probes: int = 0
+
+
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The limits of the kinds that a worker knows, of keys within them, and of tenants."""
+    """The limits of the kinds that a worker knows, of keys within them, and of tenants.
+
+    `keys` holds for each key of a kind. `one_key` and `holds` are by gate; claims know them by
+    themselves. Kinds in `begins` have a key with a rate or with probes.
+    """
 
     kinds: Mapping[str, Limit] = field(default_factory=dict)
     keys: Mapping[str, Limit] = field(default_factory=dict)
     tenants: Mapping[str, int] = field(default_factory=dict)
+    one_key: Mapping[str, Limit] = field(default_factory=dict)
+    holds: Mapping[str, Closed] = field(default_factory=dict)
+    begins: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
-        return bool(self.kinds or self.keys or self.tenants)
+        return bool(self.holds) or self.counting
+
+    @property
+    def counting(self) -> bool:
+        """Whether anything but a hold is to be heeded."""
+        return bool(self.kinds or self.keys or self.tenants or self.one_key)
 
     @cached_property
     def rated(self) -> frozenset[str]:
@@ -86,19 +106,35 @@ class Limits:
         taken by a claim, and the handler must begin at that moment.
         """
         limits = (*self.kinds.items(), *self.keys.items())
-        return frozenset(kind for kind, limit in limits if limit.rate is not None)
+        return self.begins.union(kind for kind, limit in limits if limit.rate is not None)
 
     def gates(self, kind: str, name: str | None) -> list[str]:
         """The gates that a job has to pass; `name` is the `limit_key` of its row."""
         found = [kind] if kind in self.kinds else []
-        if name is not None and SEPARATOR in name and kind in self.keys:
+        if name is not None and SEPARATOR in name and (kind in self.keys or name in self.one_key):
             found.append(name)
         return found
 
     def at(self, gate: str) -> Limit | None:
-        """The limit at a gate; None if there is none, or no longer."""
+        """The limit at a gate; None if there is none, or no longer. A key's own limit overrides
+        the one for each key of its kind.
+        """
         kind, separator, _ = gate.partition(SEPARATOR)
-        return self.keys.get(kind) if separator else self.kinds.get(kind)
+        if not separator:
+            return self.kinds.get(kind)
+        return self.one_key.get(gate) or self.keys.get(kind)
+
+    def held(self, gate: str) -> list[str]:
+        """The holds that a job at this gate meets: of its key, and of its kind."""
+        return [one for one in {gate, kind_of(gate)} if one in self.holds] if self.holds else []
+
+    def closed(self, gate: str, now: float) -> bool:
+        """Whether nobody may pass: the time of a hold is not over."""
+        return any(now < self.holds[one].ends_at for one in self.held(gate))
+
+    def concerns(self, gate: str) -> bool:
+        """Whether jobs at this gate may have to wait. If not, those that are parked go on."""
+        return bool(self.at(gate) or self.at(kind_of(gate)) or self.held(gate))
 
 
 NO_LIMITS = Limits()

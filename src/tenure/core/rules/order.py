@@ -26,6 +26,7 @@ class Chained(IntFlag):
     SKIPS = 2
     AWAITED = 4
     LIMIT = 8
+    FOLLOWED = 16
 
 
 class OnFailure(StrEnum):

@@ -23,13 +23,15 @@ LATEST_WALK = timedelta(days=1)
 class Purged:
     """What one chunk removed. `next` goes on from there; None is the end of the table.
 
-    `reached` is when the last job that the chunk looked at was created.
+    `reached` is when the last job that the chunk looked at was created. `left` are the kinds of
+    jobs that stay because a feature follows them that this process does not have.
     """
 
     removed: int = 0
     keys: int = 0
     next: str | None = None
     reached: datetime | None = None
+    left: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,8 +23,10 @@ from tenure.core.outcome import (
     Returned,
     Skip,
     Snooze,
+    Throttled,
     TimedOut,
 )
+from tenure.core.rules.by_class import NO_COUNTS, Bound, Counts, bound_of, counted, entry_of
 from tenure.core.rules.retry import Random, RetryPolicy
 from tenure.core.settlement import WORKER_CRASHED, Settlement, crash_failure
 
@@ -34,8 +36,17 @@ MAX_SNOOZES = 1_000
 SUCCEEDED = State.SUCCEEDED
 
 
-def decide(job: ClaimedJob, ending: Ending, policy: RetryPolicy, random: Random) -> Settlement:
-    """The settlement of `job`, whose run ended like this, under `policy`."""
+def decide(
+    job: ClaimedJob,
+    ending: Ending,
+    policy: RetryPolicy,
+    random: Random,
+    counts: Counts = NO_COUNTS,
+) -> Settlement:
+    """The settlement of `job`, whose run ended like this, under `policy`.
+
+    `counts` are its earlier failures by class, if `by_class.needs_counts` asks for them.
+    """
     if isinstance(ending, Done):  # first, because nearly every run ends like this
         return _done(job.lease, ending.result)
     match ending:
@@ -44,7 +55,20 @@ def decide(job: ClaimedJob, ending: Ending, policy: RetryPolicy, random: Random)
         case Crashed():
             return _crashed(job, ending)
         case Snooze():
-            return _snooze(job, ending)
+            return _snooze(job, ending, counts)
+    bound = bound_of(policy, ending)
+    if bound is not None and not job.cancel_requested:
+        return _by_class(job, ending, bound, counts, random)
+    if (ended := _chosen(job, ending)) is not None:
+        return ended
+    if isinstance(ending, Raised) and policy.permanent(ending.error):
+        return _fail(job, Failure.of(ending.error))
+    return _again(job, ending, policy, random)
+
+
+def _chosen(job: ClaimedJob, ending: Ending) -> Settlement | None:
+    """An end that the handler chose."""
+    match ending:
         case Cancel():
             return _final(job, State.CANCELED, "canceled", ending, reason="canceled")
         case NotFound():
@@ -53,10 +77,28 @@ def decide(job: ClaimedJob, ending: Ending, policy: RetryPolicy, random: Random)
             return _final(job, State.SKIPPED, "skipped", ending)
         case Fail():
             return _final(job, State.FAILED, "failed", ending, reason=ending.code or "permanent")
-        case Raised(error) if policy.permanent(error):
-            return _fail(job, Failure.of(error))
         case _:
-            return _again(job, ending, policy, random)
+            return None
+
+
+def _by_class(
+    job: ClaimedJob, ending: Ending, bound: Bound, counts: Counts, random: Random
+) -> Settlement:
+    """A failure whose class has a bound of its own: again at no attempt, or its own end."""
+    count, failure = counted(bound, counts, _failure(ending)[0])
+    if bound.reached(count):
+        reason = "throttled_too_often" if isinstance(ending, Throttled) else "exhausted"
+        dead = Settlement(job.lease, State.DEAD, entry_of(ending), reason=reason)
+        return (_chosen(job, ending) or dead)._replace(failure=failure)
+    return Settlement(
+        lease=job.lease,
+        state=State.QUEUED,
+        entry=entry_of(ending),
+        delay_seconds=bound.delay(ending, count, random),
+        failure=failure,
+        refund=True,
+        snooze=True,
+    )
 
 
 def _done(lease: Lease, result: str | None) -> Settlement:
@@ -103,7 +145,7 @@ def _failure(ending: Ending) -> tuple[Failure, str]:
             message = f"ran longer than its limit of {seconds:g} s"
             return Failure(type="Timeout", message=message, code="timeout"), "timeout"
         case Outcome():
-            return ending.failure, "error"
+            return ending.failure, entry_of(ending)
         case _:
             raise TypeError(f"{ending!r} is not a failure")
 
@@ -125,12 +167,16 @@ def _final(
     return Settlement(lease=job.lease, state=state, entry=entry, reason=reason, failure=failure)
 
 
-def _snooze(job: ClaimedJob, ending: Snooze) -> Settlement:
-    """Queued again later. Costs no attempt, so the number of snoozes is bounded instead."""
+def _snooze(job: ClaimedJob, ending: Snooze, counts: Counts) -> Settlement:
+    """Queued again later. Costs no attempt, so the number of snoozes is bounded instead.
+
+    The row counts everything that was put off; what `by_class.py` bounds is no snooze.
+    """
     if job.cancel_requested:
         return _final(job, State.CANCELED, "canceled", ending, reason="canceled")
-    if job.snoozes >= MAX_SNOOZES:
-        message = f"snoozed {job.snoozes} times, which is the limit"
+    snoozes = job.snoozes - sum(counts.values())
+    if snoozes >= MAX_SNOOZES:
+        message = f"snoozed {snoozes} times, which is the limit"
         return _fail(job, Failure(type="Snooze", message=message, code="snoozed_too_often"))
     return Settlement(
         lease=job.lease,

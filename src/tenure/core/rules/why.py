@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tenure.core.job import Job, State
+from tenure.core.rules.holds import KeyHold
 from tenure.core.rules.order import Hold
 
 MOST_AHEAD = 1_000
@@ -25,6 +26,7 @@ class Facts:
 
     now: datetime
     paused_by: str | None = None
+    held: KeyHold | None = None
     knows_kind: bool = True
     serves_tenant: bool = True
     workers: int = 0
@@ -96,6 +98,8 @@ def _waiting(job: Job, facts: Facts) -> Why:
     """The job is due: no worker has taken it yet, or it waits for room at its limit."""
     if facts.paused_by is not None:
         return Why("paused", f"the queue {job.queue!r} was paused by {facts.paused_by}")
+    if facts.held is not None:
+        return _stopped(facts.held, facts.now)
     if not facts.workers:
         return Why("no_worker", "no worker is alive; start one: tenure worker --app MODULE:APP")
     if not facts.knows_kind:
@@ -116,6 +120,17 @@ def _waiting(job: Job, facts: Facts) -> Why:
             "one of them has ended or the next may start",
         )
     return _in_line(job, facts)
+
+
+def _stopped(hold: KeyHold, now: datetime) -> Why:
+    """Nobody may start: the hold, until when, and why."""
+    what = f"kind {hold.kind!r}" if hold.key is None else f"limit_key {hold.key!r}"
+    moment = hold.until.isoformat(timespec="seconds")
+    if not hold.probes:
+        return Why("held", f"its {what} is held until {moment}: {hold.reason}")
+    jobs = "1 job" if hold.probes == 1 else f"{hold.probes:,} jobs"
+    when = f"then {jobs} may try" if now < hold.until else f"since then {jobs} may try"
+    return Why("held", f"its {what} is held until {moment}, {when}: {hold.reason}")
 
 
 def _in_line(job: Job, facts: Facts) -> Why:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ from tenure.cli.commands.job_moves import actor, noted
 from tenure.cli.commands.jobs import LIST_LENGTH, AsLines, Cursor, Limit
 from tenure.cli.kit.durations import ago
 from tenure.cli.kit.engines import open_existing
+from tenure.cli.kit.job_json import items
 from tenure.cli.kit.options import AsJson, Database, JobId, Tenant
 from tenure.cli.kit.output import note, show_facts, show_json, show_table, to_json
 from tenure.core.page import MAX_PAGE
@@ -53,7 +54,7 @@ def show_list(
         return
     page = seen.view(where, limit=min(limit or LIST_LENGTH, MAX_PAGE), after=cursor)
     if as_json:
-        show_json({"events": [row.to_dict() for row in page.rows], "next": page.next})
+        show_json({**items(row.to_dict() for row in page.rows), "next": page.next})
         return
     _say(page.rows, engine.store.now())
     if page.next is not None:
@@ -90,7 +91,7 @@ def find(
     engine = open_existing(database)
     found = Outbox.of(engine).find(event_id, tenant=tenant or "")
     if as_json:
-        show_json([row.to_dict() for row in found])
+        show_json(items(row.to_dict() for row in found))
     else:
         _say(found, engine.store.now())
 
@@ -100,7 +101,7 @@ def show_subscribers(database: Database = None, as_json: AsJson = False) -> None
     """List the subscribers of all programs on this database."""
     found = Outbox.of(open_existing(database)).subscriptions()
     if as_json:
-        show_json([_shape(one) for one in found])
+        show_json(items(one.to_dict() for one in found))
     elif not found:
         typer.echo("no subscribers; a worker whose code has @outbox.on(...) registers them")
     else:
@@ -117,7 +118,7 @@ def unsubscribe(
     ended = Outbox.of(engine).unsubscribe(type, subscriber)
     noted(engine, "subscriber.ended", subscriber, type=type)
     if as_json:
-        show_json(_shape(ended))
+        show_json(ended.to_dict())
     else:
         typer.echo(f"{subscriber} gets no more events of type {type}")
 
@@ -140,10 +141,6 @@ def _row(row: OutboxEvent, now: datetime) -> tuple[object, ...]:
         ago(row.available_at, now),
         row.locked_by or row.last_error,
     )
-
-
-def _shape(one: Subscription) -> dict[str, Any]:
-    return {"type": one.type, "subscriber": one.subscriber, "kind": one.kind, **one.to_data()}
 
 
 def _subscriber(one: Subscription) -> tuple[object, ...]:

@@ -61,10 +61,18 @@ def dispatcher(app: Tenure, subscriptions: Subscriptions, no_handler: str) -> Fu
         whole = replace(event, occurred_at=app.get(job.id).created_at)
         common: Options = {"key": event.id, "owner": job.claimed.owner}
         jobs = [delivery(app, one, whole, common) for one in found]
-        with job.settle(result={"subscribers": [one.subscriber for one in found]}) as tx:
+        with job.settle(result=dispatched(event, found)) as tx:
             _add(app, jobs, tx)
 
     return dispatch
+
+
+def dispatched(event: Event, found: Sequence[Subscription]) -> dict[str, list[str]]:
+    """The result of a dispatch: who gets the event, and by which pattern if not by its type."""
+    result = {"subscribers": [one.subscriber for one in found]}
+    if any(one.type != event.type for one in found):
+        result["types"] = [one.type for one in found]
+    return result
 
 
 def dispatch_handler(app: Tenure, dispatch: Function) -> Handler[Any]:

@@ -10,13 +10,16 @@ from tenure.core.job import NewJob
 from tenure.core.outcome import check_delay
 from tenure.core.page import Page
 from tenure.core.rules.retry import RetryPolicy
-from tenure.feature import read_settings
+from tenure.feature import PublishHook, read_settings
 from tenure.features.outbox import publish as publishing
 from tenure.features.outbox import view as viewing
 from tenure.features.outbox.dispatch import NoHandler, dispatch_handler, dispatcher
+from tenure.features.outbox.event import check_text
 from tenure.features.outbox.feature import OutboxFeature
 from tenure.features.outbox.metrics import OutboxMetrics
+from tenure.features.outbox.patterns import check_known, check_pattern, check_single, is_pattern
 from tenure.features.outbox.publish import EventOptions, EventRef
+from tenure.features.outbox.publish_hooks import PublishHooks
 from tenure.features.outbox.runner import OutboxRunner
 from tenure.features.outbox.settings import OUTBOX_QUEUE, OutboxSettings
 from tenure.features.outbox.subscribe import SubscriberOptions, subscribe
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from tenure.app import Tenure
 
 WEEK = 7 * 86_400.0
+DEFAULT = "default"
 
 
 class Outbox(OutboxFeature):
@@ -54,6 +58,7 @@ class Outbox(OutboxFeature):
         settings: OutboxSettings | None = None,
         no_handler: NoHandler | str = NoHandler.FAIL,
         window: float = WEEK,
+        types: Iterable[str] | None = None,
     ) -> None:
         if no_handler not in list(NoHandler):
             raise OptionError(f"no_handler {no_handler!r} is not one of {', '.join(NoHandler)}")
@@ -62,6 +67,11 @@ class Outbox(OutboxFeature):
         super().__init__(app)
         self._app = app
         self._window = window
+        self._types = None if types is None else frozenset(types)
+        for one in self._types or ():
+            check_text("event type", one)
+            check_single(one)
+        self._hooks = PublishHooks(app)
         self.settings = settings or read_settings(OutboxSettings)
         self._subscriptions = Subscriptions(app)
         counts = OutboxMetrics(app, self._subscriptions)
@@ -78,21 +88,36 @@ class Outbox(OutboxFeature):
         self,
         type: str,
         *,
-        subscriber: str = "default",
+        subscriber: str | None = None,
         queue: str = OUTBOX_QUEUE,
         retry: RetryPolicy | None = None,
         **options: Unpack[SubscriberOptions],
     ) -> Callable[[Callable[..., Any]], Handler[Any]]:
         """Subscribe a function to events of a type: `def mail(job: RunningJob, event: Event)`.
 
+        A pattern subscribes it to several: `invoice.*`, or `*` for all. `subscriber` is "default";
+        for a pattern it is the name of the function. A subscriber gets each event once, by its most
+        specific subscription.
+
         With `ordered=True` the events of one aggregate come one at a time, in the order of their
         commits; when one fails for good, the others wait (`on_failure="block"`) or go on ("skip").
         """
         chosen = retry or self.settings.retry
-        return subscribe(self._app, self._subscriptions, (type, subscriber), queue, chosen, options)
+        check_pattern(type)
+        check_known(type, self._types)
+        name = DEFAULT if subscriber is None and not is_pattern(type) else subscriber
+        return subscribe(self._app, self._subscriptions, (type, name), queue, chosen, options)
+
+    def on_publish(self, pattern: str, hook: PublishHook) -> None:
+        """Call `hook(event)` for each event that matches, before it is written: the jobs that it
+        returns are added in the publisher's transaction, and what it raises refuses the publish.
+        """
+        self._hooks.add(pattern, hook)
 
     def event(self, type: str, **said: Unpack[EventOptions]) -> NewJob:
         """An event to pass to `publish_many`."""
+        if self._types is not None:
+            check_known(type, self._types)
         return publishing.new_event(self._app, type, said, self._window)
 
     def publish(
@@ -112,9 +137,13 @@ class Outbox(OutboxFeature):
         check_off_loop("publish()", "await publish_async()")
         events, place = list(events), tx_options({"tx": tx, "notify": notify})
         publishing.check_events(events)
+        added = self._hooks.matching(events) if self._hooks else None
         with publishing.telling_conflicts():
-            added = self._app.enqueue_many(events, **place)
-        return publishing.refs(events, added)
+            if added:
+                refs = self._hooks.publish(events, added, tx, notify)
+            else:
+                refs = self._app.enqueue_many(events, **place)
+        return publishing.refs(events, refs)
 
     async def publish_async(
         self, tx: Any, type: str, *, notify: str | None = None, **said: Unpack[EventOptions]
@@ -129,9 +158,13 @@ class Outbox(OutboxFeature):
         """Many from a coroutine, all or none."""
         events, place = list(events), tx_options({"tx": tx, "notify": notify})
         publishing.check_events(events)
+        added = self._hooks.matching(events) if self._hooks else None
         with publishing.telling_conflicts():
-            added = await self._app.enqueue_many_async(events, **place)
-        return publishing.refs(events, added)
+            if added:
+                refs = await self._hooks.publish_async(events, added, tx, notify)
+            else:
+                refs = await self._app.enqueue_many_async(events, **place)
+        return publishing.refs(events, refs)
 
     def view(
         self, where: ViewFilter | None = None, *, limit: int = 50, after: str | None = None

@@ -14,6 +14,7 @@ from tenure.core.job import NewJob
 from tenure.core.rules.order import OnFailure
 from tenure.features.outbox.dispatch import DISPATCH, PATIENCE
 from tenure.features.outbox.event import described
+from tenure.features.outbox.patterns import check_single
 from tenure.features.outbox.settings import DISPATCH_QUEUE
 from tenure.jobs.options import Options
 
@@ -60,6 +61,7 @@ def new_event(app: Tenure, type: str, said: EventOptions, window: float) -> NewJ
         raise OptionError(f"an event has no option {sorted(unknown)[0]!r}; there are: {known}")
     given = said.get("event_id")
     event_id = str(uuid.uuid4()) if given is None else given
+    check_single(type)
     event = described(event_id, type, said.get("aggregate"), said.get("data", {}))
     options: dict[str, Any] = {name: said[name] for name in said if name not in OWN}  # type: ignore[literal-required]
     options |= {

@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from pydantic import Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from tenure.features.outbox.backoff import Backoff
+from tenure.core.errors import InputError
+from tenure.core.rules.retry import Random, is_permanent
 from tenure.jobs.handler_options import QueueSlots
 
 DAY_MS = 86_400_000
 OUTBOX_QUEUE = "outbox"
 DISPATCH_QUEUE = "outbox.dispatch"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backoff:
+    """When a failed delivery is tried again: after base, 2·base, 4·base … seconds, at most `cap`,
+    and up to `spread` more.
+
+    >>> Backoff(base=5, cap=120, spread=0.5, attempts=3).delay(2, lambda: 0.5)
+    10.25
+    """
+
+    base: float
+    cap: float
+    spread: float
+    attempts: int
+
+    def delay(self, attempt: int, random: Random) -> float:
+        """After the failed attempt of this number, from 1."""
+        growth = min(attempt - 1, 60)
+        return min(self.cap, self.base * 2.0**growth) + self.spread * random()
+
+    def permanent(self, error: BaseException) -> bool:
+        """An error with `retryable = False`, or input that stays wrong."""
+        return is_permanent(error, (InputError,))
 
 
 class OutboxSettings(BaseSettings):

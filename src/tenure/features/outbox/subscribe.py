@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from tenure.core.errors import OptionError
 from tenure.core.rules.retry import RetryPolicy
-from tenure.features.outbox.event import check_text
 from tenure.features.outbox.subscription import (
     Subscription,
     check_function,
@@ -38,26 +37,30 @@ HANDLER = ("timeout", "priority", "process")
 def subscribe(
     app: Tenure,
     subscriptions: Subscriptions,
-    name: tuple[str, str],
+    name: tuple[str, str | None],
     queue: str,
     retry: RetryPolicy,
     options: SubscriberOptions,
 ) -> Callable[[Callable[..., Any]], Handler[Any]]:
-    """Notes both; what is wrong with the options is said before there is a function."""
+    """Notes both; what is wrong with the options is said before there is a function.
+
+    Without the name of a subscriber it is that of the function.
+    """
     if unknown := options.keys() - SubscriberOptions.__optional_keys__:
         raise OptionError(f"a subscriber has no option {sorted(unknown)[0]!r}")
-    type, subscriber = name
-    check_text("event type", type)
-    check_subscriber(subscriber)
+    type, given = name
+    if given is not None:
+        check_subscriber(given)
     ordered = options.get("ordered", False)
     rule = check_order(ordered, options.get("on_failure"))
-    kind = kind_of(type, subscriber)
 
     def register(function: Callable[..., Any]) -> Handler[Any]:
         check_function(function)
+        subscriber = getattr(function, "__name__", "") if given is None else given
+        check_subscriber(subscriber)
         subscriptions.check_free(type, subscriber)
         said: dict[str, Any] = {one: options[one] for one in HANDLER if one in options}  # type: ignore[literal-required]
-        handler = app.job(kind, queue=queue, retry=retry, **said)(function)
+        handler = app.job(kind_of(type, subscriber), queue=queue, retry=retry, **said)(function)
         subscriptions.declare(
             Subscription(
                 type=type,

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pydantic.alias_generators import to_camel
+
 from tenure.core.errors import OptionError
 from tenure.core.rules.order import OnFailure
 from tenure.features.outbox.event import Event, check_text
@@ -37,6 +39,11 @@ class Subscription:
     def kind(self) -> str:
         """Of its jobs."""
         return kind_of(self.type, self.subscriber)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For programs: `maxAttempts`, `onFailure` …"""
+        told = {**asdict(self), "kind": self.kind}
+        return {to_camel(name): value for name, value in told.items()}
 
     def to_data(self) -> dict[str, Any]:
         """Within the record of its type."""

@@ -1,4 +1,5 @@
-"""Who gets which events: one record for each type, which the workers that know subscribers write.
+"""Who gets which events: one record for each type or pattern, written by the workers that know
+subscribers.
 
 The record decides, not the code of whoever dispatches: an older worker, or one of another program,
 knows every subscriber of the fleet. Nobody leaves it because some code no longer names it.
@@ -12,8 +13,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tenure.core.errors import OptionError, VersionConflict
+from tenure.features.outbox.patterns import candidates
 from tenure.features.outbox.subscription import Subscription
-from tenure.stores.contract.parts import Record, every
+from tenure.stores.contract.parts import Record, RecordStore, every
 
 if TYPE_CHECKING:
     from tenure.app import Tenure
@@ -55,12 +57,20 @@ class Subscriptions:
         self._written = known
 
     def active(self, type: str) -> list[Subscription]:
-        """The active subscribers of a type. Those known only to this program are written first."""
-        own = self.declared.get(type, {})
-        rows = self._find(type)[0]
-        if not own.keys() <= rows.keys():
-            rows = self._change(type, lambda there: {**own, **there})
-        return [one for one in rows.values() if one.active]
+        """The active subscribers of events of a type, each once: by its most specific subscription.
+        Those known only to this program are written first.
+        """
+        names = candidates(type)
+        there = {one.name: _rows(one) for one in self._records.find_all(SUBSCRIPTIONS, names)}
+        found: Rows = {}
+        for name in names:
+            own, rows = self.declared.get(name, {}), there.get(name, {})
+            if not own.keys() <= rows.keys():
+                rows = self._change(name, lambda known, own=own: {**own, **known})  # type: ignore[misc]
+            for one in rows.values():
+                if one.active:
+                    found.setdefault(one.subscriber, one)
+        return list(found.values())
 
     def all(self) -> Iterator[Subscription]:
         """All subscriptions by type, including ended ones and ones not yet written."""
@@ -79,6 +89,10 @@ class Subscriptions:
             return {**there, subscriber: replace(there[subscriber], active=False)}
 
         return self._change(type, ended)[subscriber]
+
+    @property
+    def _records(self) -> RecordStore:
+        return self._app.store.records
 
     def _types(self) -> Iterator[tuple[str, Rows]]:
         for record in every(self._app.store.records, SUBSCRIPTIONS):

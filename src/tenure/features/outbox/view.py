@@ -17,6 +17,7 @@ from tenure.core.filter import JobFilter
 from tenure.core.job import Job, State
 from tenure.core.page import Page
 from tenure.features.outbox.dispatch import DISPATCH
+from tenure.features.outbox.patterns import matches, overlap
 from tenure.features.outbox.subscription import KIND, Subscription, kind_of, named
 
 if TYPE_CHECKING:
@@ -97,10 +98,14 @@ def view(
         page = app.insight.page(asked, limit=limit - len(rows), after=after)
         whole = app.store.jobs.look([job.id for job in page.rows])
         jobs = [whole[job.id] for job in page.rows if job.id in whole]
-        rows += [row for row in _rows(app, jobs) if where.type in (None, row.type)]
+        rows += [row for row in _rows(app, jobs) if _of_type(where, row)]
         after = page.next
         if after is None or len(rows) >= limit:
             return Page(rows, after)
+
+
+def _of_type(where: ViewFilter, row: OutboxEvent) -> bool:
+    return where.type is None or matches(where.type, row.type)
 
 
 def find(
@@ -143,7 +148,10 @@ def overall(statuses: Collection[Status]) -> Status:
 
 def _deliveries(app: Tenure, job: Job, row: OutboxEvent) -> list[Status]:
     """The statuses of its deliveries that are not yet purged."""
-    kinds = tuple(kind_of(row.type, one) for one in (job.result or {}).get("subscribers", ()))
+    result = job.result or {}
+    names = result.get("subscribers", ())
+    types = result.get("types", [row.type] * len(names))
+    kinds = tuple(kind_of(*pair) for pair in zip(types, names, strict=False))
     where = JobFilter(kinds=kinds, key=row.event_id, tenant=job.tenant)
     return [status_of(one) for one in app.insight.page(where, limit=max(1, len(kinds))).rows]
 
@@ -157,7 +165,8 @@ def _jobs(known: Sequence[Subscription], where: ViewFilter) -> JobFilter:
     wanted = [
         one.kind
         for one in known
-        if where.type in (None, one.type) and where.subscriber in (None, one.subscriber)
+        if (where.type is None or overlap(where.type, one.type))
+        and where.subscriber in (None, one.subscriber)
     ]
     kinds = wanted if where.subscriber is not None else [*wanted, DISPATCH]
     return JobFilter(

@@ -20,5 +20,7 @@ def late(app: Tenure) -> Finding:
     if not late:
         return Finding(Level.OK, "schedules", f"{len(active)} active, none late")
     named = ", ".join(f"{name} (for {span(wait)})" for name, wait in late.items())
-    todo = "start a worker; where WORKER_TICK_RUNNERS is set it must name schedules"
+    todo = (
+        "start a worker; where WORKER_TICK_RUNNERS is set it must name schedules, or each of them"
+    )
     return Finding(Level.WARNING, "schedules", f"not fired in time: {named}", todo)

@@ -10,6 +10,7 @@ import typer
 
 from tenure.app import Tenure
 from tenure.cli.commands.job_moves import actor, noted
+from tenure.cli.kit import job_json
 from tenure.cli.kit.apps import load_existing
 from tenure.cli.kit.durations import ago, exact
 from tenure.cli.kit.engines import open_existing
@@ -18,6 +19,7 @@ from tenure.cli.kit.output import show_facts, show_json, show_table
 from tenure.cli.kit.values import duration, parse_json
 from tenure.core.errors import OptionError
 from tenure.features.schedules import CatchUp, Schedule, Schedules
+from tenure.features.schedules.shapes import schedule_shape
 
 schedules = typer.Typer(help="List, pause, edit and run schedules.")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The schedule.")]
@@ -37,7 +39,7 @@ def show_all(database: Database = None, as_json: AsJson = False) -> None:
     engine = open_existing(database)
     found = Schedules.of(engine).list()
     if as_json:
-        show_json([shape(row) for row in found])
+        show_json(job_json.items(map(shape, found)))
         return
     if not found:
         typer.echo("no schedules; a worker whose app declares some makes their rows")
@@ -47,7 +49,7 @@ def show_all(database: Database = None, as_json: AsJson = False) -> None:
         COLUMNS,
         [
             (row.name, when(row), row.terms.kind, ago(row.next_at, now) if row.active else "",
-             ago(row.last_slot, now), row.fired, row.dropped, state(row))
+             ago(row.last_slot, now), row.fired, row.dropped, row.state)
             for row in found
         ],
     )  # fmt: skip
@@ -109,37 +111,20 @@ def run(name: Name, database: Database = None, as_json: AsJson = False) -> None:
     ref = Schedules.of(engine).run_now(name)
     noted(engine, "schedule.run", name, job=ref.id)
     if as_json:
-        show_json({"id": ref.id, "created": ref.created})
+        show_json(job_json.added(ref))
     else:
         typer.echo(f"job {ref.id}")
 
 
 def shape(row: Schedule) -> dict[str, Any]:
-    """For programs."""
-    terms = row.terms
-    return {
-        "name": row.name, "state": state(row), "kind": terms.kind, "cron": terms.cron,
-        "every": terms.every, "zone": terms.zone, "payload": terms.payload,
-        "catch_up": terms.catch_up, "limit": terms.limit, "tenant": terms.tenant,
-        "queue": terms.queue, "priority": terms.priority, "slot_as": terms.slot_as,
-        "edited": sorted(row.edited), "enabled": row.enabled, "paused": row.paused,
-        "paused_by": row.paused_by, "next_at": row.next_at, "last_slot": row.last_slot,
-        "last_job": row.last_job, "fired": row.fired, "dropped": row.dropped, "app": row.app,
-        "release": row.release, "declared_at": row.declared_at,
-    }  # fmt: skip
+    """For programs: as the HTTP API has it."""
+    return job_json.plain(schedule_shape(row))
 
 
 def when(row: Schedule) -> str:
     """`30 2 * * * Europe/Berlin`, `every 5m`."""
     terms = row.terms
     return f"every {exact(terms.every)}" if terms.every else f"{terms.cron} {terms.zone}"
-
-
-def state(row: Schedule) -> str:
-    """The state in one word."""
-    if not row.enabled:
-        return "removed"
-    return "paused" if row.paused else "active"
 
 
 def _edited(engine: Tenure, name: str, changes: dict[str, Any]) -> Schedule:
@@ -159,5 +144,5 @@ def _say(row: Schedule, as_json: bool) -> None:
     if as_json:
         show_json(shape(row))
         return
-    facts = {**shape(row), "edited": ", ".join(sorted(row.edited))}
-    show_facts(facts.items())
+    facts = schedule_shape(row).model_dump()
+    show_facts({**facts, "edited": ", ".join(sorted(row.edited))}.items())

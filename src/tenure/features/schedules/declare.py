@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar, Unpack
 
-from tenure.core.errors import OptionError
+from tenure.core.errors import OptionError, UsageError
 from tenure.features.schedules.cron import SOME_DAY
 from tenure.features.schedules.rows import Rows
 from tenure.features.schedules.schedule import Declarer, Schedule
@@ -15,13 +15,16 @@ from tenure.features.schedules.terms import Terms, as_stored
 from tenure.features.schedules.timing import following
 from tenure.jobs.app_protocol import App
 from tenure.jobs.codec import encode
+from tenure.jobs.declared_jobs import DeclaredHandler
 from tenure.jobs.handler import Handler
 from tenure.jobs.options import check_name
 
 if TYPE_CHECKING:
     from tenure.app import Tenure
 
-P = ParamSpec("P")
+NOTED = "schedules"
+H = TypeVar("H", bound=Handler[Any] | DeclaredHandler[Any])
+N = TypeVar("N", bound=DeclaredHandler[Any])
 
 
 class ScheduleOptions(TypedDict, total=False):
@@ -35,32 +38,102 @@ class ScheduleOptions(TypedDict, total=False):
     tenant: str
 
 
-def declares(
-    declared: dict[str, Terms], options: ScheduleOptions, times: dict[str, Any]
-) -> Callable[[Handler[P]], Handler[P]]:
-    """A decorator that declares the schedule of a handler. A wrong time fails at once."""
+class Declaration(NamedTuple):
+    """A checked schedule without a handler: its name, if one was given, and its terms."""
+
+    name: str | None
+    given: dict[str, Any]
+
+    def add(self, handler: Handler[Any], declared: dict[str, Terms]) -> None:
+        """Declare it for a handler of an app."""
+        own = handler.kind if self.name is None else self.name
+        check_name("schedule", own)
+        if own in declared:
+            raise OptionError(f"a schedule {own!r} is declared already; give this one name='...'")
+        terms = Terms(kind=handler.kind, **self.given, **_place(handler))
+        check_payload(handler.app, terms)
+        declared[own] = as_stored(terms)
+
+
+def declaration(options: ScheduleOptions, times: dict[str, Any]) -> Declaration:
+    """A wrong time or option fails at once."""
     if unknown := options.keys() - ScheduleOptions.__optional_keys__:
         raise OptionError(f"a schedule has no option {sorted(unknown)[0]!r}")
     given: dict[str, Any] = {**options, **times}
     name = given.pop("name", None)
     check_name("tenant", given.get("tenant", ""))
     Terms(kind="?", **given).checked()
+    return Declaration(name, given)
 
-    def declare(handler: Handler[P]) -> Handler[P]:
-        if not isinstance(handler, Handler):
+
+def declares(
+    app: App, declared: dict[str, Terms], options: ScheduleOptions, times: dict[str, Any]
+) -> Callable[[H], H]:
+    """A decorator that declares the schedule of a handler of the app."""
+    made = declaration(options, times)
+
+    def declare(handler: H) -> H:
+        if not isinstance(handler, Handler | DeclaredHandler):
             raise OptionError(
-                "a schedule stands above a handler: write @app.schedules.… over @app.job(KIND)"
+                "a schedule stands above a handler: write @schedules.… over @app.job(KIND)"
             )
-        own = handler.kind if name is None else name
-        check_name("schedule", own)
-        if own in declared:
-            raise OptionError(f"a schedule {own!r} is declared already; give this one name='...'")
-        terms = Terms(kind=handler.kind, **given, **_place(handler))
-        check_payload(handler.app, terms)
-        declared[own] = as_stored(terms)
+        made.add(_of_app(app, handler), declared)
         return handler
 
     return declare
+
+
+def _of_app(app: App, handler: Handler[Any] | DeclaredHandler[Any]) -> Handler[Any]:
+    if isinstance(handler, Handler):
+        return handler
+    try:
+        return handler.on(app)
+    except UsageError:
+        raise OptionError(
+            f"{handler.kind!r} is not included in this app: call app.include(jobs) first, write "
+            "@scheduled(...) over @jobs.job(KIND), or use @app.job(KIND)"
+        ) from None
+
+
+def scheduled(
+    *,
+    cron: str | None = None,
+    every: int | None = None,
+    zone: str = "UTC",
+    **options: Unpack[ScheduleOptions],
+) -> Callable[[N], N]:
+    """Declare a schedule for a handler that has no app yet: each app that includes it has one.
+
+    `cron` is an expression in a time zone, `every` an interval in seconds. With an app, use
+    `Schedules(app)`.
+
+    >>> from tenure import Jobs
+    >>> jobs = Jobs()
+    >>> @scheduled(cron="30 2 * * *", zone="Europe/Berlin")
+    ... @jobs.job("reports.nightly")
+    ... def nightly(job) -> None: ...
+    """
+    made = declaration(options, {"cron": cron, "every": every, "zone": zone})
+
+    def note(handler: N) -> N:
+        if not isinstance(handler, DeclaredHandler):
+            raise OptionError(
+                "this schedule stands above a handler of a Jobs: write it over @jobs.job(KIND); "
+                "for @app.job(KIND) use Schedules(app)"
+            )
+        handler.notes.setdefault(NOTED, []).append(made)
+        return handler
+
+    return note
+
+
+def adopt(app: App, seen: set[str], declared: dict[str, Terms]) -> None:
+    """Declare what handlers of a `Jobs` brought with them, once for each handler."""
+    for handler in app.handlers:
+        if handler.notes and handler.kind not in seen:
+            seen.add(handler.kind)
+            for made in handler.notes.get(NOTED, ()):
+                made.add(handler, declared)
 
 
 def check_payload(app: App, terms: Terms) -> None:

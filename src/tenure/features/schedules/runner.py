@@ -1,4 +1,7 @@
-"""The runner `schedules`: what the code declares into rows, then whatever is due."""
+"""The runner `schedules`: what the code declares into rows, then whatever is due.
+
+Each schedule is a runner of its own too: its slots, and the jobs of its kind.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +54,10 @@ class ScheduleRunner:
 
     name = NAME
 
-    def __init__(self, app: Tenure, schedules: Schedules) -> None:
+    def __init__(self, app: Tenure, schedules: Schedules, only: str | None = None) -> None:
         self._app = app
         self._schedules = schedules
+        self._only = only
         self._token = secrets.token_hex(4)
         self._known: tuple[object, ...] = ()
         self._look_at = 0.0
@@ -69,7 +73,7 @@ class ScheduleRunner:
         if not self._able():
             return 0
         look = _Look(self._app.store.now())
-        for row in _in_order(self._synchronise(look)):
+        for row in _in_order(self._synchronise(look), self._only):
             if row.next_at > look.now or budget.spent:
                 look.moments.append(row.next_at)
             else:
@@ -128,5 +132,36 @@ class ScheduleRunner:
         return f"{socket.gethostname()[:40]}:{os.getpid()}:{self._token}"
 
 
-def _in_order(rows: Iterable[Schedule]) -> list[Schedule]:
-    return sorted((row for row in rows if row.active), key=lambda row: row.next_at)
+class AllSchedules(ScheduleRunner):
+    """All schedules of the database; its parts are those that this code declares."""
+
+    def __init__(self, app: Tenure, schedules: Schedules) -> None:
+        super().__init__(app, schedules)
+        self._parts: dict[str, OneSchedule] = {}
+
+    @property
+    def parts(self) -> dict[str, OneSchedule]:
+        """A runner for each declared schedule, by its name."""
+        for name in self._schedules.declared:
+            if name not in self._parts:
+                self._parts[name] = OneSchedule(self._app, self._schedules, name)
+        return self._parts
+
+
+class OneSchedule(ScheduleRunner):
+    """One schedule: fires its slots, and runs the jobs of its kind.
+
+    See `tenure.worker.assignment.JobsRunner`.
+    """
+
+    def __init__(self, app: Tenure, schedules: Schedules, only: str) -> None:
+        super().__init__(app, schedules, only)
+        self.name = only
+        self.kinds = (schedules.declared[only].kind,)
+        self.lease_seconds = app.settings.lease_seconds
+        self.renew_seconds = app.settings.renew_every
+
+
+def _in_order(rows: Iterable[Schedule], only: str | None) -> list[Schedule]:
+    active = (row for row in rows if row.active and only in (None, row.name))
+    return sorted(active, key=lambda row: row.next_at)

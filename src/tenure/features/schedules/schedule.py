@@ -66,6 +66,13 @@ class Schedule:
         """Whether its slots fire."""
         return self.enabled and not self.paused
 
+    @property
+    def state(self) -> str:
+        """The state in one word."""
+        if not self.enabled:
+            return "removed"
+        return "paused" if self.paused else "active"
+
     def declare(self, by: Declarer, terms: Terms, now: datetime, *, starting: bool) -> Schedule:
         """A replica's code says this; what an operator changed stays.
 

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ParamSpec, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from tenure.core.errors import OptionError
-from tenure.features.schedules.declare import ScheduleOptions, check_payload, declares, synchronise
+from tenure.features.schedules.declare import (
+    H,
+    ScheduleOptions,
+    adopt,
+    check_payload,
+    declares,
+    synchronise,
+)
 from tenure.features.schedules.feature import ScheduleFeature
 from tenure.features.schedules.rows import Rows
-from tenure.features.schedules.runner import ScheduleRunner
+from tenure.features.schedules.runner import AllSchedules
 from tenure.features.schedules.schedule import Schedule
 from tenure.features.schedules.slot import any_job
 from tenure.features.schedules.targets import MakeJob, Pages, T, fan_out
@@ -21,8 +28,6 @@ from tenure.jobs.handler import Handler
 if TYPE_CHECKING:
     from tenure.app import Tenure
     from tenure.jobs.reference import JobRef
-
-P = ParamSpec("P")
 
 
 class Schedules(ScheduleFeature):
@@ -40,15 +45,23 @@ class Schedules(ScheduleFeature):
         super().__init__(app)
         self._app = app
         self._rows = Rows(app)
-        self.declared: dict[str, Terms] = {}
-        self.runners = (ScheduleRunner(app, self),)
+        self._declared: dict[str, Terms] = {}
+        self._adopted: set[str] = set()
+        self.runners = (AllSchedules(app, self),)
         app.include(self)
+
+    @property
+    def declared(self) -> dict[str, Terms]:
+        """What the code declares, by name: here, and with the handlers of a `Jobs`."""
+        adopt(self._app, self._adopted, self._declared)
+        return self._declared
 
     def cron(
         self, expression: str, *, zone: str = "UTC", **options: Unpack[ScheduleOptions]
-    ) -> Callable[[Handler[P]], Handler[P]]:
+    ) -> Callable[[H], H]:
         """Declare a cron schedule: five fields or `@daily`, in a time zone; above `@app.job`."""
-        return declares(self.declared, options, {"cron": expression, "zone": zone})
+        times = {"cron": expression, "zone": zone}
+        return declares(self._app, self._declared, options, times)
 
     def every(
         self,
@@ -57,10 +70,10 @@ class Schedules(ScheduleFeature):
         minutes: int = 0,
         hours: int = 0,
         **options: Unpack[ScheduleOptions],
-    ) -> Callable[[Handler[P]], Handler[P]]:
+    ) -> Callable[[H], H]:
         """Declare a schedule at every multiple of this interval since 1970, in absolute time."""
         interval = seconds + 60 * minutes + 3600 * hours
-        return declares(self.declared, options, {"every": interval})
+        return declares(self._app, self._declared, options, {"every": interval})
 
     def for_each(
         self, kind: str, *, pages: Pages[T], queue: str = "default"

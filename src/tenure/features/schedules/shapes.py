@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pydantic import ConfigDict, Field, field_validator
+from pydantic.alias_generators import to_camel
 
 from tenure.api.kit.shapes.shape import Input, Moment, Shape, a_number
 from tenure.features.schedules import CatchUp, Schedule
@@ -27,15 +28,20 @@ class ScheduleShape(Shape):
     queue: str
     priority: int
     tenant: str
+    slot_as: str | None
+    state: str = Field(description="`active`, `paused`, or `removed` from the code.")
     enabled: bool = Field(description="False where the code no longer declares it.")
     paused: bool
     paused_by: str | None
-    edited: list[str] = Field(description="What operators have changed.")
+    edited: list[str] = Field(description="The fields that operators have changed.")
     next_at: Moment | None
     last_slot: Moment | None
     last_job_id: str | None
     fired: int
     dropped: int
+    app: str = Field(description="The app that declares it (`TENURE_APP_NAME`).")
+    release: str
+    declared_at: Moment | None
 
 
 class SchedulesShape(Shape):
@@ -82,13 +88,18 @@ def schedule_shape(row: Schedule) -> ScheduleShape:
         queue=terms.queue,
         priority=terms.priority,
         tenant=terms.tenant,
+        slot_as=terms.slot_as,
+        state=row.state,
         enabled=row.enabled,
         paused=row.paused,
         paused_by=row.paused_by,
-        edited=sorted(row.edited),
+        edited=sorted(map(to_camel, row.edited)),
         next_at=row.next_at if row.active else None,
         last_slot=row.last_slot,
         last_job_id=row.last_job,
         fired=row.fired,
         dropped=row.dropped,
+        app=row.app,
+        release=row.release,
+        declared_at=row.declared_at,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -19,6 +20,7 @@ from tenure.cli.kit.output import show_json, show_table
 from tenure.cli.kit.progress import phase_bars
 from tenure.cli.kit.values import duration
 from tenure.core.errors import OptionError
+from tenure.feature import Feature
 from tenure.features.transfer import End, Options, Report, Transfer, open_end, reopen
 
 COLUMNS = ("table", "rows", "added", "replaced", "removed", "same", "checksum")
@@ -85,9 +87,13 @@ def move(
     )
     if verify_only:
         require_file(target)
-    packages = table_packages()
+    features = features_with_tables()
+    packages = {feature.name: str(feature.tables) for feature in features}
     with _source(source, packages) as one, _target(target, dry_run, packages) as other:
-        report = _run(Transfer(one, other, options), dry_run=dry_run, verify_only=verify_only)
+        transfer = Transfer(one, other, options)
+        there = [feature for feature in features if feature.name in one.features]
+        transfer.beside = partial(_beside, there, source, target)
+        report = _run(transfer, dry_run=dry_run, verify_only=verify_only)
     if as_json:
         show_json(report.to_dict())
     else:
@@ -120,10 +126,16 @@ def _target(url: str, dry_run: bool, packages: Mapping[str, str]) -> Iterator[En
             yield end
 
 
-def table_packages() -> dict[str, str]:
-    """Of the installed features that have tables."""
+def features_with_tables() -> list[Feature]:
+    """Of the installed ones."""
     found = Tenure("sqlite:///tenure.db").features
-    return {feature.name: feature.tables for feature in found if feature.tables is not None}
+    return [feature for feature in found if feature.tables is not None]
+
+
+def _beside(features: list[Feature], source: str, target: str, dry_run: bool) -> list[str]:
+    """Let the features whose tables the source has copy what is not in the database."""
+    said = [one.move_beside(source, target, dry_run=dry_run) for one in features]
+    return [sentence for sentence in said if sentence]
 
 
 def _run(transfer: Transfer, *, dry_run: bool, verify_only: bool) -> Report:
@@ -139,6 +151,7 @@ def _show(report: Report) -> None:
     if report.dry_run:
         show_table(COLUMNS[:2], [(table.table, f"{table.rows:,}") for table in tables])
         typer.echo(f"would move {plural(report.rows, 'row')}; nothing was changed")
+        _show_beside(report)
         return
     show_table(COLUMNS, [tuple(table.to_dict().values()) for table in tables])
     if report.move_seconds:
@@ -147,5 +160,11 @@ def _show(report: Report) -> None:
         typer.echo(f"wrote {plural(report.written, 'row')} in {took}")
     same = plural(report.rows, "row")
     typer.echo(f"verified: {same} are the same on both sides, in {report.verify_seconds:.1f} s")
+    _show_beside(report)
     if report.source_closed:
         typer.echo("the source is closed; give every program the new TENURE_DATABASE_URL")
+
+
+def _show_beside(report: Report) -> None:
+    for sentence in report.beside:
+        typer.echo(sentence)

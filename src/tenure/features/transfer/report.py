@@ -45,6 +45,7 @@ class Report:
     move_seconds: float = 0.0
     verify_seconds: float = 0.0
     last_ids: dict[str, int] = field(default_factory=dict)
+    beside: list[str] = field(default_factory=list)
 
     @property
     def rows(self) -> int:
@@ -62,15 +63,16 @@ class Report:
         return {
             "from": self.source,
             "to": self.target,
-            "dry_run": self.dry_run,
+            "dryRun": self.dry_run,
             "resumed": self.resumed,
             "rows": self.rows,
             "written": self.written,
-            "move_seconds": round(self.move_seconds, 3),
-            "rows_per_second": rate,
-            "verify_seconds": round(self.verify_seconds, 3),
+            "moveSeconds": round(self.move_seconds, 3),
+            "rowsPerSecond": rate,
+            "verifySeconds": round(self.verify_seconds, 3),
             "verified": self.verified,
-            "source_closed": self.source_closed,
-            "last_ids": self.last_ids,
+            "sourceClosed": self.source_closed,
+            "lastIds": self.last_ids,
+            "beside": self.beside,
             "tables": [table.to_dict() for table in self.tables],
         }

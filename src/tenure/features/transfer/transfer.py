@@ -44,6 +44,8 @@ class Transfer:
         self.target = target
         self.options = options
         self.watch = watch
+        self.beside: Callable[[bool], list[str]] = lambda dry_run: []
+        """Copies what rows refer to elsewhere, and says what it did; gets `dry_run`."""
         self._filling = f"{closing.FILLING}{_short(source.address)}"
 
     @property
@@ -60,7 +62,9 @@ class Transfer:
         """Report what would be moved, or raise what refuses it. Changes nothing."""
         self._check()
         refusals.check_workers(self.source)
-        return self._report(dry_run=True)
+        report = self._report(dry_run=True)
+        report.beside = self.beside(True)
+        return report
 
     def run(self) -> Report:
         """Move everything."""
@@ -68,6 +72,8 @@ class Transfer:
         with self._still():
             report = self._report()
             self._prepare()
+            # Before the rows: none of them refers to something that is not there.
+            report.beside = self.beside(False)
             with self.target.writing() if self.merging else nullcontext():
                 self.copy(report)
                 self.verify(report)

@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,6 +22,20 @@ class FolderBlobs:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+
+    @property
+    def folder(self) -> Path:
+        """Its whole path."""
+        return self._root.resolve()
+
+    def take(self, key: str, data: Iterable[bytes]) -> None:
+        """Keep bytes under the key that they have in another folder."""
+        self._path(key)  # one of ours
+        with self.begin() as incoming:
+            for part in data:
+                incoming.write(part)
+            incoming.seal()
+            incoming.finish_as(key)
 
     def begin(self) -> FolderIncoming:
         """The folder is made at the first upload, readable by its owner alone."""
@@ -106,6 +121,10 @@ class FolderIncoming:
     def finish(self) -> None:
         """Rename the temporary file."""
         _into_place(self._root, self._path, self._blob)
+
+    def finish_as(self, key: str) -> None:
+        """Rename it to a key that was made elsewhere."""
+        _into_place(self._root, self._path, replace(self._blob, key=key))
 
     def __enter__(self) -> FolderIncoming:
         return self

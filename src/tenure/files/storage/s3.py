@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 from tenure.core.errors import OptionError
@@ -229,12 +229,18 @@ def _store(url: str) -> S3Store:
             f"{', '.join(sorted(unknown))} is not an option of s3://; there are "
             f"{', '.join(sorted(OPTIONS))}"
         )
-    endpoint = options.get("endpoint")
     return S3Store(
         parts.netloc,
         prefix=parts.path.strip("/") or None,
-        endpoint=endpoint,
         region=options.get("region", "us-east-1"),
         virtual_hosted_style_request=options.get("path_style", "true") == "false",
-        client_options={"allow_http": True} if endpoint and endpoint.startswith("http:") else None,
+        **_endpoint(options.get("endpoint")),
     )
+
+
+def _endpoint(given: str | None) -> dict[str, Any]:
+    """Left out for AWS itself: the library refuses None."""
+    if given is None:
+        return {}
+    plain = {"client_options": {"allow_http": True}} if given.startswith("http:") else {}
+    return {"endpoint": given, **plain}

@@ -8,6 +8,8 @@ from tenure.core.capability import Capability, CapabilityError
 from tenure.stores.contract.adding import Added, Adding
 from tenure.stores.contract.changing import Change, Changed, Changing, Move
 from tenure.stores.contract.claiming import Claim, Claiming, ClaimRequest, Extension
+from tenure.stores.contract.endings import EndingPlan, EndingStore, Hook
+from tenure.stores.contract.gates import GateStore, KeyLimit
 from tenure.stores.contract.jobs import JobStore
 from tenure.stores.contract.parts import (
     KeyStore,
@@ -34,8 +36,13 @@ __all__ = [
     "Claim",
     "ClaimRequest",
     "Claiming",
+    "EndingPlan",
+    "EndingStore",
     "Extension",
+    "GateStore",
+    "Hook",
     "JobStore",
+    "KeyLimit",
     "KeyStore",
     "LockStore",
     "LogLine",

@@ -45,13 +45,17 @@ class Claim:
     """The claimed jobs, and what the claim ended on the way: jobs of lost leases, expired jobs.
 
     `released` are jobs of lost leases that went back, by id, with their queues. `look_in` is in how
-    many seconds there are likely to be more jobs, if that is known.
+    many seconds there are likely to be more jobs, if that is known. `unended` are jobs that were to
+    end, by id, with the error of the feature that follows them: they are tried again later. `held`
+    are gates that are held since the last claim: what was claimed ahead must not begin.
     """
 
     jobs: Sequence[ClaimedJob] = ()
     ended: Sequence[tuple[str, State, str]] = ()
     released: Mapping[str, str] = field(default_factory=dict)
     look_in: float | None = None
+    unended: Mapping[str, Exception] = field(default_factory=dict)
+    held: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

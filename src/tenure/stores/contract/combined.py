@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 from tenure.core.capability import Capability, CapabilityError
 from tenure.core.job import Job, Placement, State
+from tenure.stores.contract.endings import EndingStore
+from tenure.stores.contract.gates import GateStore
 from tenure.stores.contract.jobs import JobStore
 from tenure.stores.contract.needs import guarded
 from tenure.stores.contract.parts import (
@@ -37,6 +39,8 @@ BESIDE_JOBS = frozenset(
     {Capability.LOCKS, Capability.RECORDS, Capability.NAMES, Capability.WAKE_UPS}
 )
 """Abilities that do not touch jobs. All others are those of the jobs part."""
+TOGETHER = frozenset({Capability.TRANSACTIONS, Capability.ASYNC, Capability.ENDINGS})
+"""Abilities that need jobs and other rows in one transaction."""
 
 
 def combine(*, jobs: JobStore, others: Store) -> Store:
@@ -57,7 +61,7 @@ class CombinedStore:
         self.name = jobs.name
         beside = others.capabilities & BESIDE_JOBS
         # A transaction of one database cannot hold rows of the other.
-        own = jobs.capabilities - BESIDE_JOBS - {Capability.TRANSACTIONS, Capability.ASYNC}
+        own = jobs.capabilities - BESIDE_JOBS - TOGETHER
         self.capabilities = own | beside
         self.jobs = guarded(jobs)
         self.queues: QueueStore = getattr(jobs, "queues", None) or QueuesUnseen(jobs.name)
@@ -69,6 +73,17 @@ class CombinedStore:
         """The jobs part's own: steps are written under the fence of a job."""
         found: StepStore = getattr(self.jobs, "steps", None)  # type: ignore[assignment]
         return self._having(Capability.STEPS, found)
+
+    @property
+    def endings(self) -> EndingStore:
+        """Refused: a feature's rows are in the other store, which shares no transaction."""
+        raise CapabilityError(Capability.ENDINGS, self.name)
+
+    @property
+    def gates(self) -> GateStore:
+        """The jobs part's own: its claims heed them."""
+        found: GateStore = getattr(self.jobs, "gates", None)  # type: ignore[assignment]
+        return self._having(Capability.LIMITS, found)
 
     @property
     def rollups(self) -> RollupStore:

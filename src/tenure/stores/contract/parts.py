@@ -194,6 +194,11 @@ class RecordStore(Protocol):
         """One record, or None."""
         ...
 
+    def find_all(self, collection: str, names: Sequence[str]) -> Sequence[Record]:
+        """Those of these names that exist, in any order."""
+        found = (self.find(collection, name) for name in names)
+        return [record for record in found if record is not None]
+
     def list(self, collection: str, after: str = "", limit: int = PAGE) -> Sequence[Record]:
         """At most `limit` records behind `after`, in order of name."""
         ...

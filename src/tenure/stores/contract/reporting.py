@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -85,4 +85,10 @@ class Reporting(Protocol):
 
     def history(self, job_id: str) -> Sequence[Attempt]:
         """What happened to the job, oldest first."""
+        raise CapabilityError(Capability.HISTORY, self.name)
+
+    def failure_counts(self, job_id: str) -> Mapping[str, int]:
+        """How often it failed by each class with a bound of its own, since an operator last retried
+        it: the `counts` of the newest failure in its history that has some.
+        """
         raise CapabilityError(Capability.HISTORY, self.name)

@@ -12,6 +12,8 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from tenure.core.capability import Capability
+from tenure.stores.contract.endings import EndingStore
+from tenure.stores.contract.gates import GateStore
 from tenure.stores.contract.jobs import JobStore
 from tenure.stores.contract.parts import (
     KeyStore,
@@ -59,6 +61,11 @@ class Parts(Protocol):
         ...
 
     @property
+    def gates(self) -> GateStore:
+        """Limits of single keys, and holds."""
+        ...
+
+    @property
     def locks(self) -> LockStore:
         """Named locks."""
         ...
@@ -71,6 +78,11 @@ class Parts(Protocol):
     @property
     def keys(self) -> KeyStore:
         """Names that can be taken once."""
+        ...
+
+    @property
+    def endings(self) -> EndingStore:
+        """Features that follow the endings of jobs."""
         ...
 
     @property

@@ -44,7 +44,7 @@ SELECT name FROM tenure_queues WHERE paused = 1
 -- Jobs whose holder went silent. A row that somebody has locked is being renewed, settled or
 -- recovered at this moment.
 SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, refunds, standing,
-    queue, priority, tenant
+    kind, chained, queue, priority, tenant
 FROM tenure_jobs FORCE INDEX (tenure_jobs_leased)
 WHERE running_until < {now} - :waited AND running_until >= {now} - :back
 ORDER BY running_until LIMIT :limit FOR UPDATE SKIP LOCKED
@@ -60,16 +60,17 @@ SET j.started_at = CASE WHEN r.standing = 1 AND j.attempt + j.refunds + j.snooze
     j.crashes = j.crashes + r.crash, j.standing = r.standing, j.lease_until = NULL
 
 -- name: expire_jobs
--- Not started in time, and nobody waits for it: called off, bounded per claim.
+-- Not started in time, and nobody waits for it: called off, bounded per claim. Jobs that a feature
+-- follows are left to followed_due.
 SELECT id FROM tenure_jobs FORCE INDEX (tenure_jobs_expiring)
-WHERE expiring_at <= {now} AND chained = 0
+WHERE expiring_at <= {now} AND chained = 0 AND coalesce(kind IN :followed, 0) = 0
 ORDER BY expiring_at LIMIT :limit FOR UPDATE SKIP LOCKED;
 UPDATE tenure_jobs FORCE INDEX (PRIMARY) SET {as_expired} WHERE id IN :ids
 
 -- name: expiring_tied
--- Not started in time, and somebody waits for it.
+-- Not started in time, and somebody waits for it; no feature follows it.
 SELECT id FROM tenure_jobs FORCE INDEX (tenure_jobs_expiring)
-WHERE expiring_at <= {now} AND chained <> 0
+WHERE expiring_at <= {now} AND chained <> 0 AND chained & 16 = 0 AND coalesce(kind IN :followed, 0) = 0
 ORDER BY expiring_at LIMIT :limit FOR UPDATE SKIP LOCKED
 
 -- name: expire_tied

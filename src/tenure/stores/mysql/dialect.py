@@ -3,7 +3,8 @@
 A query may have several statements. The first column of a SELECT is `:ids` in those after it, and
 its column `moment` is `:moment`. A statement that needs ids is left out if there are none. The rows
 of the last SELECT are the answer. A statement marked /*again*/ is repeated from the last row until
-it finds no more.
+it finds no more. A query marked `together` asks for all rows of its batch at once, as JSON or by
+UNION ALL.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pymysql.cursors import Cursor
 
 from tenure.core.errors import StoreError, UnsupportedDatabase
 from tenure.stores.mysql.schema import MysqlSchema
+from tenure.stores.mysql.together import select_again, select_together
 from tenure.stores.mysql.trouble import trouble
 from tenure.stores.sql.dialect import SchemaChanges, Trouble
 from tenure.stores.sql.queries import Queries, to_pyformat
@@ -33,6 +35,7 @@ CONNECT_SECONDS = 10.0
 ROW_MARK = "/*row*/"
 AGAIN_MARK = "/*again*/"
 IDS = "%(ids)s"
+ROWS = "%(rows)s"
 MOMENT = "moment"
 
 # The smallest usual max_allowed_packet is 16 MB, and quoting may double what is sent.
@@ -136,6 +139,9 @@ class MysqlDialect:
         with connection.cursor(Cursor) as cursor:
             if ROW_MARK in query.steps[0]:
                 return _insert(cursor, query.steps[0], statement)
+            if query.together and statement.batch is not None:
+                own = list(statement.batch.each([]))
+                return _run(cursor, query.steps, self.values(statement), own)
             found: Rows = []
             for values in _rounds(self, statement, query.each, found):
                 found += _run(cursor, query.steps, values)
@@ -223,8 +229,15 @@ def _ask(connection: Any, sql: str, values: tuple[Any, ...] = ()) -> Any:
         return value
 
 
-def _run(cursor: Cursor, steps: Sequence[str], values: Mapping[str, Any]) -> Rows:
-    """The statements of a query, as the docstring of this module describes."""
+def _run(
+    cursor: Cursor,
+    steps: Sequence[str],
+    values: Mapping[str, Any],
+    together: Sequence[Mapping[str, Any]] | None = None,
+) -> Rows:
+    """The statements of a query, as the docstring of this module describes. With `together`, the
+    first one is for all of these values.
+    """
     values = dict(values)
     ids: Sequence[int] | None = values.pop("ids", None)
     found: Rows = []
@@ -233,7 +246,12 @@ def _run(cursor: Cursor, steps: Sequence[str], values: Mapping[str, Any]) -> Row
         if IDS in step and all(one is None for one in ids or ()):
             continue
         if step.startswith(AGAIN_MARK):
-            found += _go_on(cursor, step, values, found)
+            go_on = _go_on if together is None else select_again
+            found += go_on(cursor, step, values, found)
+            continue
+        if together is not None and each is steps[0] and ROWS not in step:
+            found = select_together(cursor, step, [{**values, **own} for own in together])
+            ids = [number for number, *_ in found]
             continue
         if IDS in step:
             step = step.replace(IDS, _numbers(ids or ()))
@@ -264,13 +282,12 @@ def _names(cursor: Cursor) -> list[str]:
 
 def _go_on(cursor: Cursor, step: str, values: Mapping[str, Any], found: Rows) -> Iterator[Row]:
     """From row to row: the columns of the last one are parameters of the step."""
-    names = _names(cursor)
-    last = found[-1:]
-    for _ in range(len(found), int(values["lanes"])):
-        if not last:
-            return
-        cursor.execute(step, {**values, **dict(zip(names, last[0], strict=True))})
+    names, last, most = _names(cursor), found, int(values["lanes"])
+    shown = len(found)
+    while last and shown < most:
+        cursor.execute(step, {**values, **dict(zip(names, last[-1], strict=True))})
         last = list(cursor.fetchall())
+        shown += len(last)
         yield from last
 
 

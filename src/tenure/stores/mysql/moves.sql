@@ -140,6 +140,10 @@ ON DUPLICATE KEY UPDATE version = version + 1, data = :data, updated_at = {now}
 SELECT collection, name, version, data, updated_at FROM tenure_records
 WHERE collection = :collection AND name = :name
 
+-- name: find_records
+SELECT collection, name, version, data, updated_at FROM tenure_records
+WHERE collection = :collection AND name IN :names
+
 -- name: list_records
 SELECT collection, name, version, data, updated_at FROM tenure_records
 WHERE collection = :collection AND name > :after ORDER BY name LIMIT :limit

@@ -140,6 +140,12 @@ SELECT queue, count(*) FROM (
 SELECT fence, attempt, entry, worker, started_at, finished_at, failure
 FROM tenure_attempts WHERE job_id = :id ORDER BY fence
 
+-- name: failure_counts
+-- The newest line that has counts has those of every class; a retry by an operator starts anew.
+SELECT entry, failure FROM tenure_attempts
+WHERE job_id = :id AND (entry = 'retried' OR failure LIKE :counts)
+ORDER BY fence DESC LIMIT 1
+
 -- name: job_logs
 -- Behind the last line that was seen: a page costs the same wherever it begins.
 SELECT message, level, at, id FROM tenure_logs WHERE job_id = :id AND id > :after

@@ -58,7 +58,7 @@ SELECT name FROM tenure_queues WHERE paused = 1
 -- Jobs whose holder went silent. A row that somebody has locked is being renewed, settled or
 -- recovered at this moment.
 SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, refunds, standing,
-    queue, priority, tenant
+    kind, chained, queue, priority, tenant
 FROM tenure_jobs
 WHERE state = 1 AND lease_until < {now} - :waited::bigint AND lease_until >= {now} - :back::bigint
 ORDER BY lease_until LIMIT :limit::bigint FOR UPDATE SKIP LOCKED
@@ -74,19 +74,20 @@ FROM unnest(:id::bigint[], :refund::int[], :counted::int[], :crash::int[], :stan
 WHERE j.id = ANY(ARRAY(SELECT unnest(:id::bigint[]))) AND j.id = r.id AND j.state + 0 = 1
 
 -- name: expire_jobs
--- Not started in time, and nobody waits for it: called off, bounded per claim.
+-- Not started in time, and nobody waits for it: called off, bounded per claim. Jobs that a feature
+-- follows are left to followed_due.
 UPDATE tenure_jobs SET {as_expired}
 WHERE id = ANY(ARRAY(SELECT id FROM tenure_jobs
     WHERE state = 0 AND expires_at IS NOT NULL AND started_at IS NULL AND expires_at <= {now}
-        AND chained = 0
+        AND chained = 0 AND NOT kind || '' = ANY(:followed::text[])
     ORDER BY expires_at LIMIT :limit::bigint FOR UPDATE SKIP LOCKED))
 RETURNING id
 
 -- name: expiring_tied
--- Not started in time, and somebody waits for it.
+-- Not started in time, and somebody waits for it; no feature follows it.
 SELECT id FROM tenure_jobs
 WHERE state = 0 AND expires_at IS NOT NULL AND started_at IS NULL AND expires_at <= {now}
-    AND chained <> 0
+    AND chained <> 0 AND chained & 16 = 0 AND NOT kind || '' = ANY(:followed::text[])
 ORDER BY expires_at LIMIT :limit::bigint FOR UPDATE SKIP LOCKED
 
 -- name: expire_tied

@@ -33,6 +33,12 @@ FROM (
     SELECT * FROM unnest(:gate::text[], :behind::text[]) LIMIT cardinality(:gate::text[])
 ) AS r (gate, behind)
 
+-- name: count_keys
+-- The same for gates of keys.
+SELECT r.gate, (SELECT count(*) FROM tenure_jobs j
+        WHERE j.state = 1 AND j.limit_key = r.gate AND j.lease_until >= {now}), {now}
+FROM (SELECT * FROM unnest(:gate::text[]) LIMIT cardinality(:gate::text[])) AS r (gate)
+
 -- name: note_gates
 -- What runs now, and the tokens that are left.
 UPDATE tenure_gates g SET running = r.running, tokens = r.tokens, refilled_at = r.refilled_at,

@@ -132,6 +132,10 @@ ON CONFLICT (collection, name) DO UPDATE SET version = tenure_records.version + 
 SELECT collection, name, version, data, updated_at FROM tenure_records
 WHERE collection = :collection::text AND name = :name::text
 
+-- name: find_records
+SELECT collection, name, version, data, updated_at FROM tenure_records
+WHERE collection = :collection::text AND name = ANY(:names::text[])
+
 -- name: list_records
 SELECT collection, name, version, data, updated_at FROM tenure_records
 WHERE collection = :collection::text AND name > :after::text ORDER BY name LIMIT :limit::bigint

@@ -62,6 +62,11 @@ class Ledger:
         [(version, serves)] = fetch(connection, newest)
         return version or 0, serves or 0
 
+    def versions(self, connection: Any) -> set[int]:
+        """Every migration that is done."""
+        sql = f"SELECT version FROM {self.table} WHERE version > 0{self._mine}"  # noqa: S608
+        return {version for (version,) in fetch(connection, sql)}
+
     def reached(self, connection: Any, migration: Numbered) -> int | None:
         """How many statements of a migration are done; None where all of it is recorded."""
         found = dict(self._entries(connection, migration.version))

@@ -6,6 +6,9 @@ Old and new workers run side by side until a migration says otherwise. An empty 
 schema in one transaction where it can; one in use gets statement after statement, each noted when
 it is done, so that the fleet goes on in between.
 
+A statement ends with a `;` at the end of a line. One with such lines inside it, the body of a
+trigger, stands between the lines `-- statement` and `-- end`.
+
 The engine's migrations are kept in `tenure_migrations`, those of features in a table beside it:
 code that knows no features reads the highest version of the first, and must not find theirs there.
 """
@@ -26,6 +29,22 @@ from tenure.stores.sql.ledger import Ledger, execute
 
 FILE_NAME = re.compile(r"^(\d{4})_(\w+)\.sql$")
 SERVES = re.compile(r"^-- serves: (\d+)$", re.MULTILINE)
+ENDS = re.compile(r";[ \t]*(?:--[^\n]*)?(?:\n|$)")
+WHOLE = re.compile(r"^-- statement\n(.*?)^-- end$", re.MULTILINE | re.DOTALL)
+WHOLE_LINE = re.compile(r"^-- (?:statement|end)$", re.MULTILINE)
+
+
+class MigrationOutOfOrder(StoreError):
+    """A migration has a lower number than one that the database has had already."""
+
+    code = "migration_out_of_order"
+    retryable = False
+
+    def __init__(self, name: str, have: int) -> None:
+        super().__init__(
+            f"migration {name} never ran, but the database is at version {have} already; "
+            "migrations run in the order of their numbers: give it the next free number"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +59,13 @@ class Migration:
     @property
     def statements(self) -> list[str]:
         """Its statements, in order."""
-        bare = "\n".join(line for line in self.sql.splitlines() if not line.startswith("--"))
-        return [
-            part.strip() for part in re.split(r";[ \t]*(?:--[^\n]*)?(?:\n|$)", bare) if part.strip()
-        ]
+        found: list[str] = []
+        # What stands between two lines of the pattern comes at every second place.
+        for at, text in enumerate(WHOLE.split(self.sql)):
+            bare = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
+            parts = [bare.rstrip().removesuffix(";")] if at % 2 else ENDS.split(bare)
+            found += [part.strip() for part in parts if part.strip()]
+        return found
 
     @property
     def heading(self) -> str:
@@ -75,6 +97,17 @@ class Migrations:
             return 0, 0
         return self._ledger.status(connection)
 
+    def check_order(self, connection: Any) -> None:
+        """MigrationOutOfOrder if one was added below a version that the database has."""
+        have, _ = self.status(connection)
+        earlier = [one for one in self.all if one.version < have]
+        if not earlier:
+            return
+        ran = self._ledger.versions(connection)
+        for one in earlier:
+            if one.version not in ran:
+                raise MigrationOutOfOrder(title(self, one), have)
+
     def pending(self) -> list[Migration]:
         """What `apply` would run."""
         with self._database.raw_connection() as connection:
@@ -104,6 +137,7 @@ class Migrations:
         )
 
     def _pending(self, connection: Any) -> list[Migration]:
+        self.check_order(connection)
         have, _ = self.status(connection)
         return [migration for migration in self.all if migration.version > have]
 
@@ -207,4 +241,9 @@ def parse(version: int, name: str, sql: str) -> Migration:
     serves = SERVES.search(sql)
     if serves is None:
         raise StoreError(f"migration {version:04d}_{name} does not say '-- serves: N'")
+    if WHOLE_LINE.search(WHOLE.sub("", sql)):
+        raise StoreError(
+            f"migration {version:04d}_{name} has a line '-- statement' without its '-- end', or "
+            "the other way round"
+        )
     return Migration(version, name, int(serves[1]), sql)

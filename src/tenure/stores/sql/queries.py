@@ -3,21 +3,25 @@
 -- name: x      a query; statements separated by `;` at a line's end are its steps
 -- fragment: x  text that queries include as {x}; {now}, {clock}: the time; {where}: the filter
 -- each         (below a name) run once per row of the batch instead of once for all
+-- together     (below a name) as `each`, but one round trip for many rows (MySQL)
 -- counted      (below a name) changes `:ids`; which of them need be asked only if it was not all
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
+
+from tenure.core.errors import StoreError
 
 HEADER = re.compile(r"^-- (name|fragment): (\w+)$", re.MULTILINE)
 INCLUDE = re.compile(r"\{(\w+)\}")
 PARAMETER = re.compile(r"(?<![:\w]):([a-z_]\w*)")
 CLOCK_PARAMETER = ":clock_now"
+MARKS = ("each", "counted", "together")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,26 @@ class Query:
     steps: tuple[str, ...]
     each: bool = False
     counted: bool = False
+    together: bool = False
+
+
+class UnknownQuery(StoreError):
+    """No `.sql` file defines a query of this name."""
+
+    code = "unknown_query"
+    retryable = False
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        feature, dot, query = name.rpartition(".")
+        prefix = f"{feature}{dot}"
+        # Names with a dot are those of features, which must not be offered for the engine's.
+        names = sorted(
+            one.removeprefix(prefix)
+            for one in known
+            if one.startswith(prefix) and ("." in one) == bool(feature)
+        )
+        whose = f"the feature {feature!r} has" if feature else "there is"
+        super().__init__(f"{whose} no query {query!r}; known: {', '.join(names) or 'none'}")
 
 
 class Queries:
@@ -67,7 +91,9 @@ class Queries:
         """A query ready to run, its conditions in place."""
         found = self._cache.get((name, where))
         if found is None:
-            raw = self._queries[name]
+            raw = self._queries.get(name)
+            if raw is None:
+                raise UnknownQuery(name, self._queries)
             conditions = " ".join(self._fragments[f"where_{part}"] for part in where)
             steps = tuple(self._fill(step, conditions) for step in raw.steps)
             found = self._cache[name, where] = replace(raw, steps=steps)
@@ -90,9 +116,8 @@ class Queries:
                 self._fragments[name] = statement
                 continue
             steps = tuple(step.strip() for step in re.split(r";\s*(?:\n|$)", statement) if step)
-            self._queries[name] = Query(
-                name, steps, each="-- each" in lines, counted="-- counted" in lines
-            )
+            marks = {mark: f"-- {mark}" in lines for mark in MARKS}
+            self._queries[name] = Query(name, steps, **marks)
 
 
 def _put(text: str, fragments: Mapping[str, str]) -> str:

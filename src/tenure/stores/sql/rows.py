@@ -157,19 +157,19 @@ def claimed(found: Iterable[Row], owner: str, large: Mapping[int, str]) -> list[
             (
                 make(Lease, (str(number), fence, owner)), kind, queue,
                 large[number] if payload is None else payload, priority, tenant, attempt,
-                max_attempts, started_at, standing, None, 0, 0, None, None, False, None, 0,
+                max_attempts, started_at, standing, None, 0, 0, None, None, False, None, 0, gate,
                 run_at,
             )
             if rare is None
             else (
                 make(Lease, (str(number), fence, owner)), kind, queue,
                 large[number] if payload is None else payload, priority, tenant, attempt,
-                max_attempts, started_at, standing, *_rare(rare), run_at,
+                max_attempts, started_at, standing, *_rare(rare), gate, run_at,
             ),
         )
         for (
             number, fence, kind, queue, payload, priority, tenant, attempt, max_attempts,
-            started_at, standing, rare, run_at, _,
+            started_at, standing, rare, run_at, gate,
         ) in found
     ]  # fmt: skip
 

@@ -98,6 +98,7 @@ class Schemas:
                 raise self.too_old(one, serves)
             if have < one.latest:
                 raise self._pending(one, have, inside)
+            one.check_order(connection)
         self._right.update(self._packages)
 
     def apply(self) -> list[tuple[Migrations, Migration]]:

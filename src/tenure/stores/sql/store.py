@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
 from tenure.core.capability import CapabilityError
@@ -17,6 +18,8 @@ from tenure.stores.sql.database import Database
 from tenure.stores.sql.dialect import Dialect
 from tenure.stores.sql.foreign.transaction import adopt, is_async
 from tenure.stores.sql.migrations import Migrations
+from tenure.stores.sql.parts.endings import SqlEndings
+from tenure.stores.sql.parts.gates import SqlGates
 from tenure.stores.sql.parts.jobs import SqlJobs
 from tenure.stores.sql.parts.locks import SqlLocks
 from tenure.stores.sql.parts.ordering_keys import SqlOrders
@@ -29,7 +32,7 @@ from tenure.stores.sql.schema_check import SchemaCheck
 from tenure.stores.sql.schemas import Schemas
 from tenure.stores.sql.statement import Plan, Statement
 from tenure.stores.sql.transaction import Transaction
-from tenure.wakeups.due_jobs import Due, Wakeups
+from tenure.wakeups.due_jobs import ANY_QUEUE, Due, Wakeups
 
 T = TypeVar("T")
 # A transaction shorter than this cannot have kept anybody from renewing a lease in time.
@@ -50,13 +53,15 @@ class SqlStore:
         self.database = Database(dialect, clock)
         self.migrations = Migrations(self.database)
         self.wakeups = Wakeups() if wakeups is None else wakeups
-        self.jobs = SqlJobs(self.database, self.wakeups)
+        self.endings = SqlEndings(self.database)
+        self.jobs = SqlJobs(self.database, self.wakeups, self.endings)
         self.queues = SqlQueues(self.database, self._queue_changed, self.jobs.lane_caches.revive)
         self.locks = SqlLocks(self.database)
         self.records = SqlRecords(self.database)
         self.keys = SqlKeys(self.database)
         self.orders = SqlOrders(self.database, self._lanes_freed)
         self.steps = SqlSteps(self.database)
+        self.gates = SqlGates(self.database, partial(_rules_changed, self))
         self.rollups = SqlRollups(self.database)
         # Without a listener, wake-ups stay within the process.
         missing = set[Capability]() if self.wakeups.listeners else {Capability.WAKE_UPS}
@@ -138,6 +143,13 @@ class SqlStore:
         """A feature came with tables of its own: the next connection is checked for them too."""
         self._check.again()
         self.database.close()
+
+
+def _rules_changed(store: SqlStore, frees: bool) -> None:
+    """A limit of a key or a hold was changed here; `frees`: parked jobs may go on."""
+    store.jobs.lane_caches.rules_changed()
+    if frees:
+        store.wakeups.tell(ANY_QUEUE)
 
 
 def sql_store(store: Store) -> SqlStore:

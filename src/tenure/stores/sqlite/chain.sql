@@ -2,7 +2,7 @@
 
 -- name: chained_jobs
 -- Those of these jobs whose end somebody waits for.
-SELECT id, chained, state, tenant, ordering_key FROM tenure_jobs
+SELECT id, chained, kind, tenant, ordering_key FROM tenure_jobs
 WHERE id IN (SELECT value FROM json_each(:ids)) AND chained <> 0
 
 -- name: lock_orders

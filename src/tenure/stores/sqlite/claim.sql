@@ -45,7 +45,7 @@ SELECT name FROM tenure_queues WHERE paused = 1
 -- name: overdue_leases
 -- Jobs whose holder went silent. Who waited for the file could not renew its leases meanwhile.
 SELECT id, fence, lease_owner, attempt, max_attempts, cancel_requested, refunds, standing,
-    queue, priority, tenant
+    kind, chained, queue, priority, tenant
 FROM tenure_jobs
 WHERE state = 1 AND lease_until < {now} - :waited AND lease_until >= {now} - :back
 ORDER BY lease_until LIMIT :limit
@@ -61,19 +61,20 @@ FROM (SELECT value ->> 0 AS id, value ->> 1 AS refund, value ->> 2 AS counted, v
 WHERE tenure_jobs.id = s.id AND +tenure_jobs.state = 1
 
 -- name: expire_jobs
--- Not started in time, and nobody waits for it: called off, bounded per claim.
+-- Not started in time, and nobody waits for it: called off, bounded per claim. Jobs that a feature
+-- follows are left to followed_due.
 UPDATE tenure_jobs SET {as_expired}
 WHERE id IN (SELECT id FROM tenure_jobs
     WHERE state = 0 AND expires_at IS NOT NULL AND started_at IS NULL AND expires_at <= {now}
-        AND chained = 0
+        AND chained = 0 AND kind NOT IN (SELECT value FROM json_each(:followed))
     ORDER BY expires_at LIMIT :limit)
 RETURNING id
 
 -- name: expiring_tied
--- Not started in time, and somebody waits for it.
+-- Not started in time, and somebody waits for it; no feature follows it.
 SELECT id FROM tenure_jobs
 WHERE state = 0 AND expires_at IS NOT NULL AND started_at IS NULL AND expires_at <= {now}
-    AND chained <> 0
+    AND chained <> 0 AND chained & 16 = 0 AND kind NOT IN (SELECT value FROM json_each(:followed))
 ORDER BY expires_at LIMIT :limit
 
 -- name: expire_tied

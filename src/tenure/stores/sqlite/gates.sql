@@ -29,6 +29,12 @@ SELECT :gate, (SELECT count(*) FROM tenure_jobs j
     WHERE j.state = 1 AND j.limit_key >= :gate AND j.limit_key < :behind
         AND j.limit_key IS NOT NULL AND j.lease_until >= {now}), {now}
 
+-- name: count_keys
+-- each
+-- The same for a gate of a key.
+SELECT :gate, (SELECT count(*) FROM tenure_jobs j
+    WHERE j.state = 1 AND j.limit_key = :gate AND j.limit_key IS NOT NULL AND j.lease_until >= {now}), {now}
+
 -- name: note_gates
 -- each
 -- What runs now, and the tokens that are left.

@@ -126,6 +126,10 @@ ON CONFLICT (collection, name) DO UPDATE SET version = tenure_records.version + 
 SELECT collection, name, version, data, updated_at FROM tenure_records
 WHERE collection = :collection AND name = :name
 
+-- name: find_records
+SELECT collection, name, version, data, updated_at FROM tenure_records
+WHERE collection = :collection AND name IN (SELECT value FROM json_each(:names))
+
 -- name: list_records
 SELECT collection, name, version, data, updated_at FROM tenure_records
 WHERE collection = :collection AND name > :after ORDER BY name LIMIT :limit

@@ -68,9 +68,9 @@ def claim(
     return replace(more, ended=[*found.ended, *more.ended])
 
 
-def claim_alone(store: Store, tempo: Tempo) -> ClaimedJob:
+def claim_alone(store: Store, tempo: Tempo, kind: str = "work") -> ClaimedJob:
     """A suspect, in a worker that has nothing beside it."""
-    job = claim_one(store, owner="silent", seconds=tempo.lease)
+    job = claim_one(store, owner="silent", seconds=tempo.lease, kinds=(kind,))
     assert store.jobs.report([Report(lease=job.lease, begun_ago=0.0, alone=True)]) == frozenset()
     return job
 

@@ -14,11 +14,13 @@ from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS
 from tenure.feature import Feature, FeatureError, Finding, Level, read_settings
 from tenure.feature.finding import Remedy
+from tenure.operations.insight import WORKERS
 from tenure.stores.contract import Capability
-from tenure.stores.contract.parts import Depth
+from tenure.stores.contract.endings import FOLLOWED_KINDS
+from tenure.stores.contract.parts import Depth, every
 from tenure.stores.contract.reading import Count, Precision
 from tenure.stores.sql.closed_database import explain, read_mark
-from tenure.stores.sql.migrations import Migrations
+from tenure.stores.sql.migrations import MigrationOutOfOrder, Migrations
 from tenure.stores.sql.store import sql_store
 from tenure.watch.doctor.durations import span
 from tenure.watch.doctor.space import space
@@ -50,6 +52,7 @@ def examine(
     yield stuck(engine)
     yield stopped_keys(engine)
     yield from orphans(engine)
+    yield from followed(engine)
     yield paused(engine)
     yield dead_letters(engine)
     yield from features(engine)
@@ -107,6 +110,11 @@ def unfit(migrations: Migrations, connection: Any) -> Finding | None:
         fact = f"serves code of schema version {serves} and newer; this code is at "
         todo = f"upgrade {migrations.feature or 'tenure'} in this program"
         return Finding(Level.PROBLEM, "schema", f"{whose}{fact}{migrations.latest}", todo)
+    try:
+        migrations.check_order(connection)
+    except MigrationOutOfOrder as error:
+        todo = f"rename the file, or install a {migrations.feature or 'tenure'} that has done so"
+        return Finding(Level.PROBLEM, "schema", str(error), todo)
     if have < migrations.latest:
         pending = ", ".join(f"{one.version:04d}_{one.name}" for one in migrations.pending())
         fact = f"version {have}, and this code needs {migrations.latest}; pending: {pending}"
@@ -191,6 +199,24 @@ def stopped_keys(engine: Tenure) -> Finding:
     fact = f"{plural(len(set(found)), 'key')} with waiting jobs and nobody ahead of them: {named}"
     todo = "a worker's pruning releases them within two minutes; without a worker: tenure tick"
     return Finding(Level.WARNING, "ordering keys", fact, todo)
+
+
+def followed(engine: Tenure) -> Iterator[Finding]:
+    """Kinds whose endings features follow that no live worker has."""
+    records = engine.store.records
+    alive = {one.id for one in engine.insight.workers() if one.alive}
+    present = {
+        name
+        for one in every(records, WORKERS)
+        if one.name in alive
+        for name in one.data.get("features", ())
+    }
+    for kind in every(records, FOLLOWED_KINDS) if alive else ():
+        if missing := sorted(set(kind.data["features"]) - present):
+            named = " and ".join(map(repr, missing))
+            fact = f"{kind.name!r} jobs cannot end: no live worker has the feature {named}"
+            todo = "start a worker whose app includes it"
+            yield Finding(Level.WARNING, "endings", fact, todo)
 
 
 def orphans(engine: Tenure) -> Iterator[Finding]:

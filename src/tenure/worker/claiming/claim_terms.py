@@ -16,7 +16,7 @@ from tenure.worker.running.slots import Slots
 
 class ClaimTerms:
     """Weights, limits and queue options are those of the last `refresh`. `only` narrows the kinds
-    for the time of one runner.
+    for the time of one runner; kinds in `left` need a feature that this app does not have.
     """
 
     def __init__(self, app: Tenure, owner: str, assignment: Assignment, slots: Slots) -> None:
@@ -28,12 +28,14 @@ class ClaimTerms:
         self.weights: Weights = NO_WEIGHTS
         self.limits: Limits = app.limits.declared()
         self.unfair: frozenset[str] = frozenset()
+        self.left: frozenset[str] = frozenset()
         self._limits_seen: Limits | None = None
 
     @property
     def kinds(self) -> Collection[str]:
         """The kinds that this worker runs."""
-        return self._app.handlers.kinds if self.only is None else self.only
+        kinds = self._app.handlers.kinds if self.only is None else self.only
+        return [kind for kind in kinds if kind not in self.left] if self.left else kinds
 
     def request(
         self, room: dict[str, int], woken: frozenset[str] = frozenset(), *, thorough: bool

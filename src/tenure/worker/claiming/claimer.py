@@ -58,5 +58,7 @@ class Claimer:
         self._tell_ended([job_id for job_id, _, _ in claim.ended])
         for job_id, state, reason in claim.ended:
             self._signals.emit("job.ended", id=job_id, state=state, reason=reason)
+        for error in set(claim.unended.values()):
+            self._signals.emit("ending.failed", error=error)
         if claim.released:
             self._signals.emit("jobs.recovered", jobs=len(claim.released))

@@ -11,16 +11,19 @@ import sys
 import threading
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, cast
 
+from tenure.app import Tenure
 from tenure.core.failure import Failure
 from tenure.core.lease import ClaimedJob
 from tenure.core.outcome import Outcome
+from tenure.core.rules.by_class import name_of
 from tenure.core.settlement import Settlement
 from tenure.jobs.codec import encode
 from tenure.jobs.declared_jobs import DeclaredHandler
 from tenure.jobs.handler import Handler
 from tenure.jobs.running_job import RunningJob, current_job
+from tenure.jobs.settle_block import Settling
 from tenure.worker.processes.parent_death import die_with_parent
 from tenure.worker.running.middleware import await_inside, call_inside
 
@@ -45,6 +48,13 @@ class ChildJob(RunningJob):
         news = self.take_news()
         if news is not None:
             self.send("news", news)
+
+    def settle(
+        self, outcome: Outcome | None = None, *, result: Any = None, tx: Any = None
+    ) -> Settling:
+        """No worker has loaded the features here, and one may follow the end of this job."""
+        cast(Tenure, self.app).features.load()
+        return super().settle(outcome, result=result, tx=tx)
 
     def has_settled(self, settlement: Settlement, *, joined: bool) -> None:
         """Tell the worker at once: what follows needs no lease any more."""
@@ -75,9 +85,11 @@ def run_handler(pipe: Connection, handler: Handler[Any], claimed: ClaimedJob) ->
         message: tuple[Any, ...] = ("returned", json.loads(text))
     except Outcome as outcome:
         outcome.__traceback__ = None  # a traceback cannot be sent
+        outcome.bound_name = name_of(handler.options.retry, outcome)
         message = ("outcome", outcome)
     except BaseException as error:
-        message = ("raised", Failure.of(error), handler.options.retry.permanent(error))
+        policy = handler.options.retry
+        message = ("raised", Failure.of(error), policy.permanent(error), name_of(policy, error))
     job.send_news()
     job.send(*message)
 

@@ -32,10 +32,11 @@ class ProcessError(TenureError):
 
     code = "process_error"
 
-    def __init__(self, failure: Failure, permanent: bool) -> None:
+    def __init__(self, failure: Failure, permanent: bool, bound_name: str | None = None) -> None:
         super().__init__(failure.message)
         self.failure = failure
         self.permanent = permanent
+        self.bound_name = bound_name
 
     @property
     def retryable(self) -> bool:  # type: ignore[override]
@@ -98,7 +99,7 @@ def listen(current: Run, pipe: Connection, stop: threading.Event) -> Any:
             case "died":
                 raise IsolatedCrash(facts[0].message, asked=facts[1])
             case _:
-                raise ProcessError(facts[0], permanent=facts[1])
+                raise ProcessError(facts[0], permanent=facts[1], bound_name=facts[2])
 
 
 def _next_message(pipe: Connection) -> Any:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextvars import copy_context
 
-from tenure.core.outcome import Ending, Released, Returned
+from tenure.core.outcome import Done, Ending, Released, Returned
 from tenure.core.signals import Signals
 from tenure.worker.running.begun_reports import BegunReports
 from tenure.worker.running.ending import LOST
@@ -45,6 +45,7 @@ class SlotRunner:
         self._starter_of = starters.starter_of
         self._finisher = finisher
         self._finish = finisher.finish
+        self._counts = finisher.counts
         self._loop = asyncio.get_running_loop()
         self._clean = copy_context()
         self._working = slots.working
@@ -75,6 +76,12 @@ class SlotRunner:
                 run.elsewhere(start, self._ended_elsewhere)
         finally:
             line.going_on = False
+
+    def return_held(self, gates: Collection[str]) -> None:
+        """These kinds and keys are held: what was claimed ahead of them goes back."""
+        for line in self._slots.lines.values():
+            for run in line.take_held(gates):
+                self._finisher.give_back(run)
 
     def abandon(self, run: Run) -> None:
         """Give up on a handler that cannot be stopped: its job goes back to the queue."""
@@ -154,20 +161,25 @@ class SlotRunner:
     def _end(self, run: Run, ending: Ending | None) -> None:
         if run.ended:  # a thread that was abandoned has ended after all
             return
-        if run.job.joined:
-            task = self._loop.create_task(self._end_joined(run, ending))
+        if run.job.joined or (ending.__class__ is not Done and self._counts.needed(run, ending)):
+            task = self._loop.create_task(self._end_later(run, ending))
             self._confirming.add(task)  # the loop itself holds its tasks only weakly
             task.add_done_callback(self._confirming.discard)
             return
         self._leave(run)
         self._finish(run, ending)
 
-    async def _end_joined(self, run: Run, ending: Ending | None) -> None:
-        """The slot is kept until we know how the user's transaction ended."""
-        ending = await self._finisher.confirm(run, ending)
+    async def _end_later(self, run: Run, ending: Ending | None) -> None:
+        """The slot is kept until we know how the user's transaction ended, and how often the job
+        failed before.
+        """
+        if run.job.joined:
+            ending = await self._finisher.confirm(run, ending)
+        counts = await self._counts.of(run, ending)
         if not run.ended:
             self._leave(run)
-            self._finish(run, ending)
+            self._finish(run, ending, counts)
+            self.go_on(self._slots.lines[run.claimed.queue])
 
     def _ended_elsewhere(self, run: Run, ending: Ending | None) -> None:
         self._end(run, ending)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from tenure.core.errors import OptionError
 from tenure.worker.running.run import Run
@@ -67,12 +67,27 @@ class QueueLine:
 
     def take_late(self, since: float) -> list[Run]:
         """Remove and return the runs that have waited since before this moment."""
-        late = [run for run in self.waiting if run.waits_since < since]
-        if late:
-            kept = [run for run in self.waiting if run.waits_since >= since]
+        return self._take([run for run in self.waiting if run.waits_since < since])
+
+    def take_held(self, gates: Collection[str]) -> list[Run]:
+        """Remove and return the runs of kinds and keys that must not begin now. A run that has to
+        be alone stays: it was announced.
+        """
+        return self._take(
+            [
+                run
+                for run in self.waiting
+                if (run.claimed.kind in gates or run.claimed.gate in gates) and not run.alone
+            ]
+        )
+
+    def _take(self, leaving: list[Run]) -> list[Run]:
+        if leaving:
+            gone = set(leaving)
+            kept = [run for run in self.waiting if run not in gone]
             self.waiting.clear()
             self.waiting.extend(kept)
-        return late
+        return leaving
 
     def took(self, seconds: float) -> None:
         """Count the time of one run. Slow runs weigh more than quick ones: if handlers differ

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 
 from tenure.core.outcome import Ending, Raised, Returned
+from tenure.core.rules.by_class import NO_COUNTS, Counts
 from tenure.core.rules.retry import Exponential
 from tenure.core.rules.run_again import decide
 from tenure.core.settlement import SettledRun, Settlement
@@ -13,6 +14,7 @@ from tenure.core.signals import Signals
 from tenure.worker.changes import Changes
 from tenure.worker.held_runs import HeldRuns
 from tenure.worker.running.run import Run
+from tenure.worker.settling.class_counts import ClassCounts
 from tenure.worker.settling.foreign_commits import ForeignCommits
 from tenure.worker.settling.settler import Settler
 from tenure.worker.upkeep.rollups import Rollups
@@ -30,6 +32,7 @@ class Finisher:
         held: HeldRuns,
         changes: Changes,
         foreign: ForeignCommits,
+        counts: ClassCounts,
         tell_ended: Callable[[list[str]], None],
         rollups: Rollups,
     ) -> None:
@@ -40,13 +43,14 @@ class Finisher:
         self._tell_ended = tell_ended
         self._count = rollups.count_one
         self.confirm = foreign.confirm
+        self.counts = counts
         self.returned = 0
 
     def give_back(self, run: Run) -> None:
         """It has not begun: back to its position in the queue, with its attempt refunded."""
         self.finish(run, RETURNED)
 
-    def finish(self, run: Run, ending: Ending | None) -> None:
+    def finish(self, run: Run, ending: Ending | None, counts: Counts = NO_COUNTS) -> None:
         """Hand on the settlement; without an ending there is nothing left to write."""
         if run.ended:
             return
@@ -55,7 +59,7 @@ class Finisher:
         if ending is None:
             settlement = self._let_go(run)
         else:
-            settlement = _decided(run, ending)
+            settlement = _decided(run, ending, counts)
             self._put(settlement, run.job.take_news())
         if run.span is not None:
             run.span.end(settlement)
@@ -75,9 +79,9 @@ class Finisher:
         return settlement
 
 
-def _decided(run: Run, ending: Ending) -> Settlement:
+def _decided(run: Run, ending: Ending, counts: Counts) -> Settlement:
     policy = run.handler.options.retry
     try:
-        return decide(run.claimed, ending, policy, random.random)
+        return decide(run.claimed, ending, policy, random.random, counts)
     except Exception as error:  # a retry policy is the user's code: its error is the ending then
         return decide(run.claimed, Raised(error), Exponential(), random.random)

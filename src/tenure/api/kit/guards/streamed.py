@@ -12,6 +12,7 @@ from starlette.routing import Match, Route
 
 from tenure.api.kit.errors import BodyTooLarge
 from tenure.asgi.messages import Message, Receive, Scope, header
+from tenure.feature.ask import public_routers_of, routers_of
 
 if TYPE_CHECKING:
     from tenure.app import Tenure
@@ -50,7 +51,7 @@ class StreamedRoutes:
             self._found = [
                 StreamedRoute(route, getattr(route.endpoint, MARK)(self._app))
                 for feature in self._app.features
-                for router in (*feature.routers(), *feature.public_routers())
+                for router in (*routers_of(feature), *public_routers_of(feature))
                 for route in router.routes
                 if hasattr(getattr(route, "endpoint", None), MARK)
             ]

@@ -110,6 +110,11 @@ class ErrorShape(Shape):
     message: str
     code: str | None = None
     traceback: str | None = None
+    bound: str | None = Field(
+        default=None,
+        description="How often this class of failure occurred, and how often it may.",
+        examples=["NotFound 2 of 3"],
+    )
 
 
 class JobShape(Shape):

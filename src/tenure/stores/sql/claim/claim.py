@@ -70,4 +70,5 @@ def answer(
     if None in map(PAYLOAD, taken):  # some are stored apart from their rows
         ids = [row.id for row in rows.claimed_rows(taken) if row.payload is None]
         large = dict((yield Statement("read_payloads", {"ids": ids})))
-    return Claim(rows.claimed(taken, request.owner, large), look_in=look_in)
+    held = cache.rules.take_new() if cache.rules.new else ()
+    return Claim(rows.claimed(taken, request.owner, large), look_in=look_in, held=held)

@@ -11,6 +11,7 @@ from collections.abc import Container, Iterable, Mapping
 
 from tenure.core.job import NewJob
 from tenure.core.rules.shares import Lane, Tally
+from tenure.stores.sql.claim.known_rules import KnownRules
 from tenure.stores.sql.claim.parked_jobs import ParkedJobs
 from tenure.stores.sql.claim.sweep_timer import SweepTimer
 from tenure.stores.sql.statement import Rows
@@ -44,6 +45,7 @@ class LaneCache:
         self.glances = 0
         self.timer = SweepTimer()
         self.parked = ParkedJobs()
+        self.rules = KnownRules()
 
     @property
     def known(self) -> list[Lane]:

@@ -43,6 +43,11 @@ class LaneCaches:
         for cache in list(self._caches.values()):
             cache.parked.ended(job_ids)
 
+    def rules_changed(self) -> None:
+        """A limit of a key or a hold was changed in this process: the next claims read them."""
+        for cache in list(self._caches.values()):
+            cache.rules.read_soon(everything=True)
+
     def forget(self) -> None:
         """An operator changed jobs or queues: the next claims sweep."""
         for cache in list(self._caches.values()):

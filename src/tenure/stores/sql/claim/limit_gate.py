@@ -7,12 +7,12 @@ place is free when its lease is over. Gates are locked in the order of their nam
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from tenure.core.rules.limits import MOST_RUNNING, Limit, behind, kind_of
+from tenure.core.rules.limits import MOST_RUNNING, SEPARATOR, Limit, behind, kind_of
 from tenure.stores.contract import ClaimRequest
-from tenure.stores.sql.statement import Batch, Plan, Row, Statement
+from tenure.stores.sql.statement import Batch, Plan, Row, Rows, Statement
 
 MICROS = 1_000_000
 # In place of a count where nothing is counted; JSON keeps whole numbers up to here exact.
@@ -26,7 +26,8 @@ class LimitGate:
     """A locked limit of a kind, or of a key within it. A `room` below 0 means that so many jobs
     too many have passed.
 
-    `tokens` are those there were when it was locked; they grow until the last job starts.
+    `tokens` are those there were when it was locked; they grow until the last job starts. With
+    `probes` it is the end of a hold: no more than so many pass.
     """
 
     name: str
@@ -36,12 +37,14 @@ class LimitGate:
     at: int
     used: int = 0
     last_at: int = 0
+    probes: int | None = None
 
     @property
     def open(self) -> int:
         """How many jobs may pass now."""
         tokens = int(self.tokens) - self.used if self.limit.rate is not None else self.room
-        return max(0, min(self.room, tokens))
+        probes = self.room if self.probes is None else self.probes - self.used
+        return max(0, min(self.room, tokens, probes))
 
     @property
     def crowded(self) -> bool:
@@ -89,18 +92,31 @@ class LimitGates(dict[str, LimitGate]):
 def lock_gates(names: Collection[str], request: ClaimRequest) -> Plan[LimitGates]:
     """The gates of these names that have a limit, locked until the commit and counted."""
     limits = {name: found for name in names if (found := request.limits.at(name)) is not None}
+    if not limits:
+        return LimitGates()
     kept = yield Statement("lock_gates", {"gates": sorted(limits)})
     if missing := sorted(limits.keys() - {name for name, _, _ in kept}):
         new = [(name, float(limits[name].bucket)) for name in missing]
         yield Statement("add_gates", batch=Batch(("gate", "tokens"), new))
         kept = yield Statement("lock_gates", {"gates": sorted(limits)})
-    spans = [(name, behind(name)) for name in sorted(limits)]
-    counted = yield Statement("count_gates", batch=Batch(SPAN_COLUMNS, spans))
+    counted = yield from _count(sorted(limits))
     buckets = {name: (tokens, refilled_at) for name, tokens, refilled_at in kept}
     gates = LimitGates()
     for name, running, now in counted:
         gates[name] = _gate(name, running, now, limits[name], *buckets[name])
     return gates
+
+
+def _count(names: Sequence[str]) -> Plan[Rows]:
+    """What runs at each gate. That of a kind counts the jobs of its keys too."""
+    kinds = [(name, behind(name)) for name in names if SEPARATOR not in name]
+    keys = [(name,) for name in names if SEPARATOR in name]
+    counted: Rows = []
+    if kinds:
+        counted += yield Statement("count_gates", batch=Batch(SPAN_COLUMNS, kinds))
+    if keys:
+        counted += yield Statement("count_keys", batch=Batch(("gate",), keys))
+    return counted
 
 
 def _gate(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tenure.core.rules.limits import Limits, kind_of
 from tenure.stores.contract import ClaimRequest
 from tenure.stores.sql.claim.capacity import Capacity
+from tenure.stores.sql.claim.held_gates import open_to_probes, park_held, return_probes
 from tenure.stores.sql.claim.lane_cache import LaneCache
 from tenure.stores.sql.claim.limit_gate import NOTE_COLUMNS, LimitGates, lock_gates
-from tenure.stores.sql.claim.parked_gates import serve_parked
-from tenure.stores.sql.claim.parked_jobs import ParkedJobs
+from tenure.stores.sql.claim.parked_gates import gate_name, park, serve_parked
+from tenure.stores.sql.claim.parked_jobs import GATES_AT_ONCE, KEYS_AT_ONCE, ParkedJobs
 from tenure.stores.sql.rows import ClaimedRow, claimed_rows, columns
 from tenure.stores.sql.statement import Batch, Plan, Row, Rows, Statement
 
@@ -33,26 +34,55 @@ def pass_gates(
     now: float,
 ) -> Plan[Passed]:
     """Those of `taken`, which is best first, that find room; then those that were parked."""
+    limits = request.limits
+    if not limits.holds:
+        return (yield from _pass_limits(request, taken, capacity, cache, now))
+    free = yield from park_held(taken, limits, capacity, cache, now)
+    passed = yield from _pass_limits(request, free, capacity, cache, now)
+    if free is not taken and capacity:
+        return replace(passed, look_in=0.0)
+    return replace(passed, look_in=_sooner(passed.look_in, cache, now))
+
+
+def _sooner(look_in: float | None, cache: LaneCache, now: float) -> float | None:
+    """Or earlier, if jobs are parked at a hold: it may be released, or end."""
+    held = cache.rules.look_in(now) if cache.parked else None
+    return held if look_in is None else look_in if held is None else min(held, look_in)
+
+
+def _pass_limits(
+    request: ClaimRequest,
+    taken: Rows,
+    capacity: Capacity,
+    cache: LaneCache,
+    now: float,
+) -> Plan[Passed]:
     limits, parked = request.limits, cache.parked
     names = {pair: limits.gates(*pair) for pair in set(map(_pair, taken))}
-    waited = parked.worth_a_look(now, limits)
+    most = GATES_AT_ONCE if request.thorough else KEYS_AT_ONCE
+    waited = parked.worth_a_look(now, limits, most)
     asked = waited.union(*names.values())
     if not asked:
         return Passed(taken, parked.look_in(now))
-    if not parked and (yield from _surely_within(taken, asked, limits)):
-        return Passed(taken)
-    gates = yield from lock_gates(asked | {kind_of(name) for name in asked}, request)
+    kinds = {kind_of(name) for name in asked}
+    waits = any(kind_of(name) in kinds for name in parked.names)
+    if not waits and (yield from _surely_within(taken, asked, limits)):
+        return Passed(taken, parked.look_in(now))
+    gates = yield from lock_gates(asked | kinds, request)
+    yield from open_to_probes(waited, gates, cache)
     claimed = claimed_rows(taken)
     turned_away = _turned_away(claimed, names, gates, parked)
-    yield from _park(turned_away, capacity, parked)
-    waiting = sorted(waited.union(map(_gate_name, turned_away.values())))
+    yield from park(turned_away.values(), capacity, cache)
+    waiting = sorted(waited.union(map(gate_name, turned_away.values())))
     served = yield from serve_parked(waiting, gates, request, capacity, cache)
-    yield Statement("note_gates", batch=Batch(NOTE_COLUMNS, [one.row() for one in gates.values()]))
+    yield from return_probes(gates, cache)
+    if notes := [one.row() for name, one in gates.items() if limits.at(name) is not None]:
+        yield Statement("note_gates", batch=Batch(NOTE_COLUMNS, notes))
     parked.looked(waiting, gates, now)
     passed = [row for row in claimed if row.id not in turned_away] + served
     if parked:
         limited = [row for row in passed if names.get(_pair(row), True)]
-        parked.began({str(row.id): _gate_name(row) for row in limited})
+        parked.began({str(row.id): gate_name(row) for row in limited})
     return Passed(passed, 0.0 if turned_away and capacity else parked.look_in(now))
 
 
@@ -82,7 +112,7 @@ def _turned_away(
         return found
     for row in reversed(_in_turn(taken)):
         its = [gates[name] for name in names[_pair(row)]]
-        if its and (any(one.crowded for one in its) or parked.has(_gate_name(row))):
+        if its and (any(one.crowded for one in its) or parked.has(gate_name(row))):
             found[row.id] = row
             for one in its:
                 one.room += 1
@@ -100,17 +130,3 @@ def _in_turn(taken: list[ClaimedRow]) -> list[ClaimedRow]:
 
 
 _pair, _kind = columns("kind", "limit_key"), columns("kind")
-
-
-def _gate_name(row: ClaimedRow) -> str:
-    return str(row.limit_key or row.kind)
-
-
-def _park(turned_away: dict[int, ClaimedRow], capacity: Capacity, parked: ParkedJobs) -> Plan[None]:
-    if not turned_away:
-        return
-    lines = sorted((number, _gate_name(row)) for number, row in turned_away.items())
-    yield Statement("park_jobs", batch=Batch(("id", "gate"), lines))
-    for row in turned_away.values():
-        capacity.give_back(row.queue, row.tenant)
-        parked.add(_gate_name(row))

@@ -14,6 +14,7 @@ from tenure.core.rules.crash_recovery import Fate, Recovery, recover
 from tenure.core.rules.shares import Lane
 from tenure.core.settlement import WORKER_CRASHED, Settlement, crash_failure
 from tenure.core.timing.clock import seconds_to_micros
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.statement import WAITED, Batch, Plan, Row, Statement
 from tenure.stores.sql.write.history import HistoryLine, write_history
 from tenure.stores.sql.write.roll_up import roll_up_ended
@@ -33,13 +34,15 @@ class LostLease:
     fence: int
     holder: str
     attempt: int
+    kind: str
+    chained: int
     lane: Lane
     recovery: Recovery
 
     @classmethod
     def of(cls, row: Row) -> LostLease:
         """From a row of `overdue_leases`."""
-        number, fence, holder, attempt, most, cancel, refunds, standing, *lane = row
+        number, fence, holder, attempt, most, cancel, refunds, standing, kind, chained, *lane = row
         recovery = recover(
             attempt=attempt,
             max_attempts=most,
@@ -47,7 +50,7 @@ class LostLease:
             standing=standing,
             cancel_requested=bool(cancel),
         )
-        return cls(number, fence, holder, attempt, Lane(*lane), recovery)
+        return cls(number, fence, holder, attempt, kind, chained, Lane(*lane), recovery)
 
     @property
     def message(self) -> str:
@@ -71,27 +74,32 @@ class Recovered:
         return bool(self.ended or self.released)
 
 
-def recover_lost(back: float, *, calm: bool = False) -> Plan[Recovered]:
+def recover_lost(back: float, endings: Endings, *, calm: bool = False) -> Plan[Recovered]:
     """Leases that ran out in the last `back` seconds. `calm` leaves jobs alone that others wait
-    for.
+    for. Jobs that a feature follows are not buried here: `end_followed.py` does it.
     """
     values = {"back": seconds_to_micros(back), "limit": AT_ONCE, WAITED: 0}
     found = [LostLease.of(row) for row in (yield Statement("overdue_leases", values))]
     done = Recovered(released=[lost for lost in found if lost.recovery.fate is Fate.AGAIN])
-    if over := [_burial(lost) for lost in found if lost.recovery.fate is not Fate.AGAIN]:
-        yield from _bury(over, done.ended, calm=calm)
+    over = [lost for lost in found if lost.recovery.fate is not Fate.AGAIN]
+    if over:
+        followed = [one.id for one in over if endings.follow(one)]
+        yield from endings.mark(followed)
+        plain = [burial(one) for one in over if one.id not in followed]
+        yield from _bury(plain, done.ended, endings, calm=calm)
     if done.released:
         yield from _release(done.released)
     return done
 
 
-def _bury(over: list[Settlement], ended: Ended, *, calm: bool) -> Plan[None]:
+def _bury(over: list[Settlement], ended: Ended, endings: Endings, *, calm: bool) -> Plan[None]:
     """End jobs that have no attempt left. What a lock is in the way of waits for the next sweep."""
     if calm:  # only those that nobody waits for: they need no other lock
         tied = yield Statement("chained_jobs", {"ids": [int(end.lease.job_id) for end in over]})
         left_alone = {str(number) for number, *_ in tied}
         over = [end for end in over if end.lease.job_id not in left_alone]
-    buried = (yield from settle(over, PATIENCE_SECONDS)).ids if over else frozenset[str]()
+    patience = PATIENCE_SECONDS
+    buried = (yield from settle(over, endings, patience)).ids if over else frozenset[str]()
     yield from roll_up_ended(map(int, buried))
     ended += [(e.lease.job_id, e.state, e.reason or "") for e in over if e.lease.job_id in buried]
 
@@ -116,7 +124,8 @@ def _release_row(one: LostLease) -> Row:
     return one.id, int(spared), int(spared and began), int(began), int(one.recovery.standing)
 
 
-def _burial(lost: LostLease) -> Settlement:
+def burial(lost: LostLease) -> Settlement:
+    """The end of a job that has no attempt left, or that was to be cancelled."""
     canceled = lost.recovery.fate is Fate.CANCEL
     return Settlement(
         lease=Lease(str(lost.id), lost.fence, lost.holder),

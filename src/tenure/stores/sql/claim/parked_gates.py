@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from tenure.core.rules.limits import kind_of
 from tenure.core.rules.shares import Lane, by_priority
 from tenure.stores.contract import ClaimRequest
 from tenure.stores.sql import rows
@@ -17,24 +16,47 @@ from tenure.stores.sql.rows import ClaimedRow
 from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
 
 LANES_AT_ONCE = 128
-# A limit was removed: its parked jobs return in chunks, one a sweep.
+# A limit was removed, or a hold is over: the parked jobs return in chunks, one a sweep.
 UNPARKED_AT_ONCE = 500
 LANE_COLUMNS = ("gate", "queue", "after_priority", "after_tenant")
 TAKE_COLUMNS = ("gate", "queue", "priority", "tenant", "take")
 
 
-def find_parked(request: ClaimRequest, cache: LaneCache) -> Plan[None]:
-    """Which gates of our kinds have parked jobs. If a limit is gone, they return to the others."""
-    batch = Batch(SPAN_COLUMNS, cache.parked.spans(request.kinds))
-    found = yield Statement("parked_gates", {"lanes": GATES_AT_ONCE}, batch)
+def park(turned_away: Iterable[ClaimedRow], capacity: Capacity, cache: LaneCache) -> Plan[None]:
+    """Back to the queue as if they had not been claimed, but out of the due index."""
+    parking = list(turned_away)
+    if not parking:
+        return
+    lines = sorted((row.id, gate_name(row)) for row in parking)
+    yield Statement("park_jobs", batch=Batch(("id", "gate"), lines))
+    for row in parking:
+        capacity.give_back(row.queue, row.tenant)
+        cache.parked.add(gate_name(row))
+
+
+def gate_name(row: ClaimedRow) -> str:
+    """Where a job waits: at the gate of its key, or of its kind."""
+    return str(row.limit_key or row.kind)
+
+
+def find_parked(request: ClaimRequest, cache: LaneCache) -> Plan[bool]:
+    """Which gates of our kinds have parked jobs. If a limit or a hold is gone, they return to the
+    others; answers whether there may be more of these.
+    """
+    spans = cache.parked.spans(request.kinds)
+    found = yield Statement("parked_gates", {"lanes": GATES_AT_ONCE}, Batch(SPAN_COLUMNS, spans))
     names = [name for (name,) in found]
-    cache.parked.found(names)
+    cache.parked.found(names, [kind for kind, _ in spans if kind in request.kinds])
+    room = UNPARKED_AT_ONCE
     for name in names:
-        if request.limits.at(name) is None and request.limits.at(kind_of(name)) is None:
-            freed = yield Statement("unpark_jobs", {"gate": name, "limit": UNPARKED_AT_ONCE})
-            cache.revive(rows.freed_lanes(freed))
-        else:
+        if request.limits.concerns(name):
             cache.parked.add(name)
+        elif room > 0:
+            freed = yield Statement("unpark_jobs", {"gate": name, "limit": room})
+            cache.revive(rows.freed_lanes(freed))
+            cache.parked.emptied([name])
+            room -= len(freed)
+    return room <= 0
 
 
 def serve_parked(
@@ -70,7 +92,7 @@ def _lanes(asked: Sequence[tuple[str, str]], cache: LaneCache) -> Plan[list[tupl
     for again in (False, True):
         values = {"lanes": LANES_AT_ONCE}
         shown = yield Statement("parked_lanes", values, Batch(LANE_COLUMNS, places))
-        found += [(gate, Lane(*lane)) for gate, *lane in shown]
+        found += [(gate, Lane(queue, level, of)) for gate, queue, level, of in _named(shown)]
         many = _full(shown)
         if again or not many:
             cache.parked.stopped.update(many)
@@ -79,10 +101,16 @@ def _lanes(asked: Sequence[tuple[str, str]], cache: LaneCache) -> Plan[list[tupl
     return list(dict.fromkeys(found))
 
 
+def _named(shown: Rows) -> Iterator[tuple[str, str, int, str]]:
+    """Gate, queue, priority and tenant; what else a database tells is its own affair."""
+    for gate, queue, priority, tenant, *_ in shown:
+        yield gate, queue, priority, tenant
+
+
 def _full(shown: Rows) -> dict[tuple[str, str], LanePosition]:
     """Where there may be more lanes than were shown: the last one shown."""
     lanes: dict[tuple[str, str], list[LanePosition]] = defaultdict(list)
-    for gate, queue, priority, tenant in shown:
+    for gate, queue, priority, tenant in _named(shown):
         lanes[gate, queue].append((priority, tenant))
     return {pair: ends[-1] for pair, ends in lanes.items() if len(ends) >= LANES_AT_ONCE}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
 
 from tenure.core.rules.limits import BEHIND_NAME, SEPARATOR, Limit, Limits, behind, kind_of
@@ -56,18 +56,23 @@ class ParkedJobs:
         """Whether jobs are known to wait at this gate."""
         return name in self._look_at
 
+    @property
+    def names(self) -> list[str]:
+        """The gates at which jobs are known to wait."""
+        return list(self._look_at)
+
     def add(self, name: str) -> None:
         """A job waits at this gate: look there at the next claim."""
         self._look_at[name] = 0.0
 
-    def worth_a_look(self, now: float, limits: Limits) -> set[str]:
+    def worth_a_look(self, now: float, limits: Limits, most: int = KEYS_AT_ONCE) -> set[str]:
         """Gates to look at in this claim. A sweep finds jobs at gates without a limit."""
         due = [
             name
             for name, at in self._look_at.copy().items()  # a copy: other threads add to it
-            if at <= now and (limits.at(name) or limits.at(kind_of(name)))
+            if at <= now and limits.concerns(name) and not limits.closed(name, now)
         ]
-        keys = [name for name in due if SEPARATOR in name][:KEYS_AT_ONCE]
+        keys = [name for name in due if SEPARATOR in name][:most]
         return {name for name in due if SEPARATOR not in name} | set(keys)
 
     def looked(self, names: Iterable[str], gates: Mapping[str, Locked], now: float) -> None:
@@ -120,8 +125,10 @@ class ParkedJobs:
         """Where a sweep looks for parked jobs: all gates of a kind, or from where it stopped."""
         return [(self._after.pop(kind, kind), behind(kind)) for kind in sorted(kinds)]
 
-    def found(self, names: list[str]) -> None:
-        """Gates that a sweep has shown. If there are more, the next sweep continues behind them."""
+    def found(self, names: list[str], whole: Collection[str] = ()) -> None:
+        """Gates that a sweep has shown. If there are more, the next sweep continues behind them.
+        If these are all of a kind that was looked at as a `whole`, nobody waits at others.
+        """
         last: dict[str, str] = {}
         counts: dict[str, int] = {}
         for name in names:
@@ -130,6 +137,9 @@ class ParkedJobs:
         for kind, count in counts.items():
             if count >= GATES_AT_ONCE:
                 self._after[kind] = last[kind] + BEHIND_NAME
+        shown = {kind for kind in whole if kind not in self._after}
+        seen = set(names)
+        self.emptied(one for one in self.names if kind_of(one) in shown and one not in seen)
 
     def resume(self, pair: Pair, place: LanePosition) -> LanePosition:
         """Where to look for lanes behind the first ones: where the last look stopped, once."""

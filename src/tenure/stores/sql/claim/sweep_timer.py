@@ -39,6 +39,10 @@ class SweepTimer:
         self._swept_at = None
         self._quiet = False
 
+    def sweep_soon(self) -> None:
+        """Parked jobs may go on: a sweep is due at once."""
+        self._swept_at = None
+
     def sweep_due(self, now: float, *, later: bool = False) -> bool:
         """Whether the last sweep is a second ago; two seconds with `later`."""
         every = SWEEP_EVERY * 2 if later else SWEEP_EVERY

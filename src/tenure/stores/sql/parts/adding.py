@@ -14,6 +14,7 @@ from tenure.stores.sql import rows
 from tenure.stores.sql.database import Database
 from tenure.stores.sql.foreign.async_transaction import adopt_async, run_in_async
 from tenure.stores.sql.foreign.transaction import adopt, run_in
+from tenure.stores.sql.parts.endings import SqlEndings
 from tenure.stores.sql.parts.part import SqlPart
 from tenure.stores.sql.write.add import add, add_plain
 from tenure.stores.sql.write.announce import Announcer
@@ -28,8 +29,8 @@ WRITERS = 2
 class SqlAdding(SqlPart):
     """See `tenure.stores.contract.Adding`."""
 
-    def __init__(self, database: Database, wakeups: Wakeups) -> None:
-        super().__init__(database, wakeups)
+    def __init__(self, database: Database, wakeups: Wakeups, endings: SqlEndings) -> None:
+        super().__init__(database, wakeups, endings)
         self._announcer = Announcer(database, wakeups)
         writers = 1 if database.dialect.single_writer else WRITERS
         self._group_commit = GroupCommit(self._add_each, writers)
@@ -51,8 +52,8 @@ class SqlAdding(SqlPart):
         if not jobs:
             return []
         self.lane_caches.learn(jobs)
-        if tx is not None or not rows.are_plain(jobs):
-            return run_in(self._database, tx, partial(add, jobs))
+        if tx is not None or not self._are_plain(jobs):
+            return run_in(self._database, tx, partial(add, jobs, self._endings))
         if len(jobs) == 1:
             return [self._group_commit.add(jobs[0])]
         return self._database.run_loose(partial(add_plain, jobs))
@@ -61,7 +62,7 @@ class SqlAdding(SqlPart):
         self, jobs: Sequence[NewJob], tx: Any = None, *, notify: str | None = None
     ) -> list[Added]:
         """The same from a coroutine: by itself, or in an async foreign transaction."""
-        if tx is None and not (len(jobs) == 1 and rows.are_plain(jobs)):
+        if tx is None and not (len(jobs) == 1 and self._are_plain(jobs)):
             return await asyncio.to_thread(self.add, jobs)
         inside = self._announcer.statement_inside(jobs, notify)
         self.lane_caches.learn(jobs)
@@ -76,7 +77,13 @@ class SqlAdding(SqlPart):
     async def _add_async(self, jobs: Sequence[NewJob], tx: Any) -> list[Added]:
         if tx is None:
             return [await self._group_commit.add_async(jobs[0])]
-        return await run_in_async(self._database, tx, partial(add, jobs)) if jobs else []
+        if not jobs:
+            return []
+        return await run_in_async(self._database, tx, partial(add, jobs, self._endings))
+
+    def _are_plain(self, jobs: Sequence[NewJob]) -> bool:
+        endings = self._endings
+        return rows.are_plain(jobs) and not (endings.kinds and endings.concern(jobs))
 
     def _add_each(self, jobs: Sequence[NewJob]) -> list[Answer]:
         """Plain jobs of several callers in one statement. If it fails, each caller's job alone, so

@@ -22,7 +22,8 @@ class SqlChanging(SqlPart):
     ) -> Changed:
         """One chunk of an operator's move."""
         self.lane_caches.forget()
-        done = self._database.run(partial(operator_moves.change, where, change_, after, limit))
+        plan = partial(operator_moves.change, where, change_, after, limit, self._endings)
+        done = self._database.run(plan)
         # A cancel may release jobs that waited, a retry makes jobs due.
         if done.changed and change_.move is not Move.REPRIORITISE:
             self._wakeups.tell(ANY_QUEUE)
@@ -32,4 +33,4 @@ class SqlChanging(SqlPart):
         self, where: JobFilter, before: datetime, limit: int = 500, after: str | None = None
     ) -> Purged:
         """One chunk of a purge."""
-        return self._database.run(partial(purge, where, before, limit, after))
+        return self._database.run(partial(purge, where, before, limit, after, self._endings))

@@ -11,6 +11,7 @@ from tenure.stores.sql.claim.lane_cache import LaneCache
 from tenure.stores.sql.claim.sweep import claim
 from tenure.stores.sql.database import Database
 from tenure.stores.sql.driver_errors import naming_refused_rows
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.parts.claiming import SqlClaiming
 from tenure.stores.sql.parts.settling import SqlSettling
 from tenure.stores.sql.statement import Plan
@@ -33,13 +34,16 @@ class SqlExchange(SqlClaiming, SqlSettling):
         if request is None and not reports:
             return self._settle_now(settlements, careful=careful), Claim()
         cache = None if request is None else self.lane_caches.of(request.owner, request.kinds)
-        plan = partial(exchange, settlements, reports, request, cache, self._database)
+        database, endings = self._database, self._endings
+        plan = partial(exchange, settlements, reports, request, cache, database, endings)
         if cache is None or settlements:
             run = partial(self._database.run, plan, PATIENCE_SECONDS)
             ended, claimed = naming_refused_rows(self._database.dialect, run)
         else:
             ended, claimed = self._calmly(cache, plan)
-        return self._written(ended), self._wake_for_released(claimed)
+        if request is not None:
+            claimed = self._after_claim(request, claimed)
+        return self._written(ended), claimed
 
 
 def exchange(
@@ -48,6 +52,7 @@ def exchange(
     request: ClaimRequest | None,
     cache: LaneCache | None,
     database: Database,
+    endings: Endings,
 ) -> Plan[tuple[SettleResult, Claim]]:
     """Reports and endings come before the claim, because a claim may recover lost leases: a worker
     must not lose what it settles in the same breath.
@@ -56,9 +61,9 @@ def exchange(
         yield from report(reports)
     ended = SettleResult()
     if settlements:
-        ended = yield from settle(settlements, PATIENCE_SECONDS)
+        ended = yield from settle(settlements, endings, PATIENCE_SECONDS)
     if request is None or cache is None:
         return ended, Claim()
     cache.revive(ended.freed)
     cache.parked.ended(ended.ids)
-    return ended, (yield from claim(request, cache, database.elapsed))
+    return ended, (yield from claim(request, cache, database.elapsed, endings))

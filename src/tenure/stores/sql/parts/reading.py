@@ -21,6 +21,9 @@ from tenure.stores.sql.read.walk import open_only
 from tenure.stores.sql.rows import STATES
 from tenure.stores.sql.statement import Statement
 
+# Within a JSON string these quotes would be escaped: no message of an error looks like this.
+COUNTS = '%"counts": {%'
+
 
 class SqlReading(SqlPart):
     """See `tenure.stores.contract.Reading`."""
@@ -72,6 +75,12 @@ class SqlReading(SqlPart):
         number = row_id(job_id) or 0
         found = self._database.read(Statement("job_history", {"id": number}))
         return [job_rows.attempt(row) for row in found]
+
+    def failure_counts(self, job_id: str) -> Mapping[str, int]:
+        """Those of the newest line that has some."""
+        values = {"id": row_id(job_id) or 0, "counts": COUNTS}
+        found = self._database.read(Statement("failure_counts", values))
+        return job_rows.failure_counts(found[0]) if found else {}
 
     def logs(self, job_id: str, limit: int = 500, after: str | None = None) -> Sequence[LogLine]:
         """Oldest first."""

@@ -48,6 +48,11 @@ class SqlRecords:
         found = self._database.read(Statement("find_record", values))
         return _record(found[0]) if found else None
 
+    def find_all(self, collection: str, names: Sequence[str]) -> Sequence[Record]:
+        """Many in one statement."""
+        values = {"collection": collection, "names": list(names)}
+        return [_record(row) for row in self._database.read(Statement("find_records", values))]
+
     def list(self, collection: str, after: str = "", limit: int = PAGE) -> Sequence[Record]:
         """In order of name."""
         values = {"collection": collection, "after": after, "limit": limit}

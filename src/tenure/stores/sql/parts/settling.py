@@ -32,18 +32,20 @@ class SqlSettling(SqlPart):
         if not settlements:
             return frozenset()
         if tx is not None or not self._database.dialect.loose:
-            return self._after(run_in(self._database, tx, partial(settle, settlements)))
+            plan = partial(settle, settlements, self._endings)
+            return self._after(run_in(self._database, tx, plan))
         done: set[int] = set()
         self._settle_loosely(settlements, None, done)
         ids = self._ended(done)
         rest = left_of(settlements, done)
         if not rest:
             return ids
-        return self._after(self._database.run(partial(settle, rest))) | ids
+        return self._after(self._database.run(partial(settle, rest, self._endings))) | ids
 
     async def settle_async(self, settlements: Sequence[Settlement], tx: Any) -> frozenset[str]:
         """End runs in an async foreign transaction."""
-        return self._after(await run_in_async(self._database, tx, partial(settle, settlements)))
+        plan = partial(settle, settlements, self._endings)
+        return self._after(await run_in_async(self._database, tx, plan))
 
     def _settle_now(self, settlements: Sequence[Settlement], *, careful: bool) -> Written:
         """End runs as far as no other transaction is in the way."""
@@ -74,7 +76,7 @@ class SqlSettling(SqlPart):
     def _try(self, settlements: Sequence[Settlement], careful: bool) -> Written:
         """If a lock is met after all, halve the batch until the locked row is alone."""
         patience = CAREFUL_SECONDS if careful else PATIENCE_SECONDS
-        plan = partial(settle, settlements, patience, careful=careful)
+        plan = partial(settle, settlements, self._endings, patience, careful=careful)
         run = partial(self._database.run, plan, patience)
         try:
             return self._written(naming_refused_rows(self._database.dialect, run))

@@ -97,6 +97,13 @@ def attempt(found: Row) -> Attempt:
     )
 
 
+def failure_counts(found: Row) -> dict[str, int]:
+    """What a row of `failure_counts` says. An operator's retry has no failure: nothing counts."""
+    _, failure = found
+    counts: dict[str, int] = {} if failure is None else json.loads(failure).get("counts", {})
+    return counts
+
+
 def log_line(found: Row) -> LogLine:
     """A line that a handler wrote."""
     message, level, at, number = found

@@ -7,21 +7,30 @@ from collections.abc import Sequence
 from tenure.core.job import NewJob
 from tenure.stores.contract import Added
 from tenure.stores.sql import rows
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.statement import Batch, Plan, Statement
 from tenure.stores.sql.write import held_jobs
 from tenure.stores.sql.write.unique_keys import add_keyed, replace_waiting
 
 
-def add(jobs: Sequence[NewJob]) -> Plan[list[Added]]:
+def add(jobs: Sequence[NewJob], endings: Endings) -> Plan[list[Added]]:
     """The answers, in the order of the jobs; ids grow in that order too."""
     if rows.are_plain(jobs):
-        return (yield from add_plain(jobs))
+        added = yield from add_plain(jobs)
+        if endings.kinds:
+            yield from endings.mark_new(zip(map(number_of, added), jobs, strict=True))
+        return added
     # Locks come first: ids must grow in the order of commits under an ordering key.
     before = yield from held_jobs.prepare(jobs)
     call = yield from add_keyed(jobs)
-    yield from held_jobs.tie(call.created, before)
+    yield from held_jobs.tie(call.created, before, endings)
     yield from replace_waiting(call)
     return call.in_order
+
+
+def number_of(added: Added) -> int:
+    """The row of a new job."""
+    return int(added.id)
 
 
 def add_plain(jobs: Sequence[NewJob]) -> Plan[list[Added]]:

@@ -10,11 +10,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-from tenure.core.job import NewJob
+from tenure.core.job import NewJob, State
 from tenure.core.rules.limits import gate_of
 from tenure.core.rules.order import Chained, Hold, lock_of
 from tenure.core.rules.shares import Lane
 from tenure.stores.sql import rows
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.statement import Batch, Plan, Statement
 from tenure.stores.sql.write import dependencies
 from tenure.stores.sql.write.release_held import call_off, kept_back, release
@@ -27,10 +28,11 @@ BY_NUMBER = itemgetter(0)
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A job that others wait for, as it was before its end."""
+    """A job that others wait for or that a feature follows, as it was before its end."""
 
     id: int
     chained: int
+    kind: str
     order: OrderName | None
 
 
@@ -53,7 +55,7 @@ def prepare(jobs: Sequence[NewJob]) -> Plan[Ahead]:
     return Ahead({(tenant, key) for tenant, key in found}, awaited)
 
 
-def tie(created: Sequence[tuple[int, NewJob]], before: Ahead) -> Plan[None]:
+def tie(created: Sequence[tuple[int, NewJob]], before: Ahead, endings: Endings) -> Plan[None]:
     """Hold the jobs that must wait; cancel those that wait for one that has failed already."""
     doomed = dependencies.doomed(created, before.awaited)
     waiting = [(number, job) for number, job in created if number not in doomed]
@@ -66,11 +68,14 @@ def tie(created: Sequence[tuple[int, NewJob]], before: Ahead) -> Plan[None]:
             (number, int(chained), int(hold)) for number, (chained, hold) in ties.items()
         )
         yield Statement("tie_jobs", batch=Batch(TIE_COLUMNS, lines))
+    yield from endings.mark_new(created)
     if marks := limit_marks(created):
         yield Statement("mark_gates", batch=Batch(("id", "gate"), marks))
     yield from dependencies.write_dependencies(waiting, before.awaited)
     ended = yield from call_off(doomed)
-    yield from let_go((yield from ahead(ended)))
+    links = yield from ahead(ended)
+    yield from endings.ended(links, State.QUEUED)
+    yield from let_go(links, endings)
 
 
 def limit_marks(created: Sequence[tuple[int, NewJob]]) -> list[tuple[int, str]]:
@@ -118,12 +123,14 @@ def _links(ids: Collection[int]) -> Plan[list[Link]]:
         return []
     found = yield Statement("chained_jobs", {"ids": sorted(ids)})
     return [
-        Link(number, chained, None if key is None else (tenant, key))
-        for number, chained, _, tenant, key in found
+        Link(number, chained, kind, None if key is None else (tenant, key))
+        for number, chained, kind, tenant, key in found
     ]
 
 
-def let_go(links: Sequence[Link], ended: Collection[int] | None = None) -> Plan[list[Lane]]:
+def let_go(
+    links: Sequence[Link], endings: Endings, ended: Collection[int] | None = None
+) -> Plan[list[Lane]]:
     """After they ended: release whoever waited for them; answer the lanes that got a job.
 
     `ended` names those that others may wait for, where more are known than the links tell.
@@ -135,10 +142,13 @@ def let_go(links: Sequence[Link], ended: Collection[int] | None = None) -> Plan[
         freed += yield from _promote(links)
         lanes, doomed = yield from release(ended)
         freed += lanes
-        ended = yield from call_off(doomed)
-        if not ended:
+        if not doomed:
             return freed
+        yield from endings.mark(doomed)
+        yield from endings.check((yield from _links(doomed)))
+        ended = yield from call_off(doomed)
         links = yield from ahead(ended)
+        yield from endings.ended(links, State.QUEUED)
 
 
 def _promote(links: Sequence[Link]) -> Plan[list[Lane]]:

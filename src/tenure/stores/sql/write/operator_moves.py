@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tenure.core.filter import JobFilter
+from tenure.core.rules.order import Chained
 from tenure.stores.contract import Change, Changed, Move
 from tenure.stores.sql import rows
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.ids import chunk_position
 from tenure.stores.sql.read.conditions import conditions
 from tenure.stores.sql.statement import Batch, Plan, Rows, Statement
@@ -25,7 +27,9 @@ class LockedJob(NamedTuple):
     state: int
 
 
-def change(where: JobFilter, move: Change, after: str | None, limit: int) -> Plan[Changed]:
+def change(
+    where: JobFilter, move: Change, after: str | None, limit: int, endings: Endings
+) -> Plan[Changed]:
     """The next chunk behind `after`; `next` is None at the end."""
     names, values = conditions(where)
     values.update(after=chunk_position(after), limit=limit)
@@ -35,7 +39,7 @@ def change(where: JobFilter, move: Change, after: str | None, limit: int) -> Pla
     # Picked without locks and in id order; the lock looks at the conditions once more.
     values.update(picked=picked)
     locked = [LockedJob(*row) for row in (yield Statement("lock_jobs", values, where=names))]
-    done = yield from _move(locked, move)
+    done = yield from _move(locked, move, endings)
     return Changed(
         matched=len(locked),
         changed=len(done),
@@ -44,7 +48,7 @@ def change(where: JobFilter, move: Change, after: str | None, limit: int) -> Pla
     )
 
 
-def _move(locked: list[LockedJob], move: Change) -> Plan[set[int]]:
+def _move(locked: list[LockedJob], move: Change, endings: Endings) -> Plan[set[int]]:
     """A cancel asks a running job to stop, and ends any other."""
     cancels = move.move is Move.CANCEL
     asking = [one.id for one in locked if cancels and one.state == rows.RUNNING]
@@ -56,17 +60,27 @@ def _move(locked: list[LockedJob], move: Change) -> Plan[set[int]]:
     ids = [one.id for one in locked if one.id not in done]
     if not ids:
         return done
+    ends = move.move is not Move.REPRIORITISE
+    if ends:
+        yield from endings.mark(ids)
     links = yield from held_jobs.ahead(ids)
+    if ends:
+        yield from endings.check(links)
     moved = yield Statement(f"move_{move.move}", {"ids": ids, "priority": move.priority})
     if move.move is Move.RETRY:
         yield from held_jobs.start_anew([link.id for link in links])
-    yield from held_jobs.let_go(links)
+    yield from held_jobs.let_go(links, endings)
     entry = ENTRIES[move.move]
     lines = [HistoryLine(number, fence, 0, entry, move.actor) for number, fence in moved]
     yield from write_history(lines)
+    changed = {line.id for line in lines}
     if cancels:
-        yield from roll_up_ended(line.id for line in lines)
-    return done | {line.id for line in lines}
+        yield from roll_up_ended(changed)
+    if ends:
+        former = {one.id: rows.STATES[one.state] for one in locked if one.id in changed}
+        followed = [link.id for link in links if link.chained & Chained.FOLLOWED]
+        yield from endings.moved({id: former[id] for id in followed if id in former})
+    return done | changed
 
 
 def _note_who_asked(asked: Rows, actor: str) -> Plan[None]:

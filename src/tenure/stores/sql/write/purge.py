@@ -6,6 +6,8 @@ depend on what is in the table.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -13,6 +15,7 @@ from tenure.core.filter import JobFilter
 from tenure.core.rules.retention import ORDINARY, Purged
 from tenure.core.timing.clock import from_micros
 from tenure.stores.sql import rows
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.ids import chunk_position
 from tenure.stores.sql.read.conditions import conditions, moment
 from tenure.stores.sql.statement import Plan, Statement
@@ -31,7 +34,9 @@ class Edge(NamedTuple):
     created_at: int
 
 
-def purge(where: JobFilter, before: datetime, limit: int, after: str | None) -> Plan[Purged]:
+def purge(
+    where: JobFilter, before: datetime, limit: int, after: str | None, endings: Endings
+) -> Plan[Purged]:
     """The next chunk behind `after`: jobs with all that belongs to them, and keys that expired."""
     names, values = conditions(where)
     values.update(before=moment("before", before), purgeable=_purgeable(where), limit=limit)
@@ -39,16 +44,20 @@ def purge(where: JobFilter, before: datetime, limit: int, after: str | None) -> 
     edge = yield from _edge(where, names, values)
     values.update(edge=rows.LAST_ID if edge is None else edge.id)
     picked = [number for (number,) in (yield Statement("pick_purgeable", values, where=names))]
-    removed = yield from _remove(picked, values)
+    links = yield from held_jobs.ahead(picked)
+    strange = {link.id: link.kind for link in links if endings.is_strange(link)}
+    removed = yield from _remove(
+        [number for number in picked if number not in strange], links, values, endings
+    )
     keys = len((yield Statement("purge_windows", {"limit": limit})))
     yield Statement("purge_gates", {"limit": limit, "age": GATES_KEPT})
+    done = Purged(removed=removed, keys=keys, left=frozenset(strange.values()))
+    yield Statement("purge_rules", {"limit": limit, "age": GATES_KEPT})
     if len(picked) == limit:
-        return Purged(removed=removed, keys=keys, next=str(picked[-1]))
+        return replace(done, next=str(picked[-1]))
     if edge is None:
-        return Purged(removed=removed, keys=keys)
-    return Purged(
-        removed=removed, keys=keys, next=str(edge.id), reached=from_micros(edge.created_at)
-    )
+        return done
+    return replace(done, next=str(edge.id), reached=from_micros(edge.created_at))
 
 
 def _edge(where: JobFilter, names: tuple[str, ...], values: dict[str, Any]) -> Plan[Edge | None]:
@@ -65,20 +74,25 @@ def _edge(where: JobFilter, names: tuple[str, ...], values: dict[str, Any]) -> P
     return Edge(*found[0]) if found else None
 
 
-def _remove(picked: list[int], values: dict[str, Any]) -> Plan[int]:
+def _remove(
+    picked: list[int], links: Sequence[held_jobs.Link], values: dict[str, Any], endings: Endings
+) -> Plan[int]:
     """Remove those that are still finished; rows that are locked stay for the next purge."""
     if not picked:
         return 0
-    links = yield from held_jobs.ahead(picked)
+    concerned = yield from endings.to_purge(picked)
     still = {"ids": picked, "before": values["before"], "purgeable": values["purgeable"]}
     ids = [number for (number,) in (yield Statement("purge_jobs", still))]
     if ids:
-        yield from held_jobs.let_go(links)
+        yield from held_jobs.let_go(links, endings)
         yield Statement("purge_history", {"ids": ids})
         yield Statement("purge_logs", {"ids": ids})
         yield Statement("purge_payloads", {"ids": ids})
         yield Statement("purge_after", {"ids": ids})
         yield Statement("purge_steps", {"ids": ids})
+        if concerned:
+            gone = set(ids)
+            yield from endings.purged([job for job in concerned if int(job.id) in gone])
     return len(ids)
 
 

@@ -15,7 +15,9 @@ from functools import cached_property
 from tenure.core.job import State
 from tenure.core.rules.shares import Lane
 from tenure.core.settlement import Settlement
+from tenure.stores.sql.endings.endings import Endings
 from tenure.stores.sql.statement import Plan, Statement
+from tenure.stores.sql.write.held_jobs import Link
 from tenure.stores.sql.write.history import write_endings
 from tenure.stores.sql.write.locked_rows import still_held, unlocked
 from tenure.stores.sql.write.return_unstarted import return_unstarted
@@ -44,7 +46,11 @@ class SettleResult:
 
 
 def settle(
-    settlements: Sequence[Settlement], patience: float | None = None, *, careful: bool = False
+    settlements: Sequence[Settlement],
+    endings: Endings,
+    patience: float | None = None,
+    *,
+    careful: bool = False,
 ) -> Plan[SettleResult]:
     """End runs in one transaction, with their history, and release whoever waited for them.
 
@@ -57,9 +63,13 @@ def settle(
     applied = set(returned)
     yield from settle_untied(wanted, patience, applied)
     freed: list[Lane] = list(returned.values())
+    over: list[Link] = []
     if left := left_of(wanted, applied):
-        freed += yield from settle_tied(left, patience, applied)
+        lanes, over = yield from settle_tied(left, patience, applied, endings)
+        freed += lanes
     yield from write_endings(settlements, applied)
+    if over:  # last, because many endings may want the same row of a feature
+        yield from endings.ended(over, State.RUNNING)
     if patience is None:
         return SettleResult(frozenset(applied), freed)
     unsure = [item.lease for item in left_of(settlements, applied)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -21,6 +22,7 @@ from tenure.testing.conformance.actions import (
     claim_one,
     entries_of,
     job_of,
+    retry,
     settle,
     settle_done,
     start_job,
@@ -128,6 +130,23 @@ def test_a_snooze_gives_the_attempt_back_and_is_counted(store: Store) -> None:
     assert (stored.attempt, stored.snoozes, stored.refunds, stored.fence) == (0, 1, 0, 1)
     [line] = store.jobs.history(job.id)
     assert (line.entry, line.attempt) == ("snoozed", 1)
+
+
+@needs(Capability.HISTORY)
+def test_the_newest_counts_of_failures_are_found_behind_other_lines(store: Store) -> None:
+    job = start_job(store)
+    assert store.jobs.failure_counts(job.id) == {}
+    for counts in ({"NotFound": 1}, {"NotFound": 1, "Throttled": 4}):
+        told = replace(OOPS, bound="NotFound 1 of 2", counts=counts)
+        settle(store, job, State.QUEUED, entry="error", failure=told)
+        job = claim_one(store)
+    misleading = replace(OOPS, message='"counts": {"NotFound": 9}')
+    settle(store, job, State.QUEUED, entry="error", failure=misleading)
+    settle(store, claim_one(store), State.QUEUED, entry="released", refund=True)
+
+    assert store.jobs.failure_counts(job.id) == {"NotFound": 1, "Throttled": 4}
+    retry(store, job.id)
+    assert store.jobs.failure_counts(job.id) == {}
 
 
 def test_a_release_gives_the_attempt_back_and_is_counted(store: Store) -> None:

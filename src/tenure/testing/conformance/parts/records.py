@@ -42,6 +42,18 @@ def test_a_record_that_is_not_there_is_none(store: Store) -> None:
     assert store.records.find("other", "nightly") is None
 
 
+def test_many_records_are_found_by_name(store: Store) -> None:
+    for name in ("nightly", "invoice.*", "é🙂", "other"):
+        store.records.put(record(name, data={"of": name}))
+
+    found = store.records.find_all("schedules", ["invoice.*", "é🙂", "nightly", "missing", "*"])
+
+    assert {one.name: one.data["of"] for one in found} == {
+        name: name for name in ("nightly", "invoice.*", "é🙂")
+    }
+    assert list(store.records.find_all("others", ["nightly"])) == []
+
+
 def test_a_record_is_created_once(store: Store) -> None:
     store.records.put(record(data={"n": 1}))
 

@@ -1,0 +1,1 @@
+"""Features that follow the endings of jobs."""

@@ -1,0 +1,5 @@
+"""A tally: a feature that counts ended jobs, in the transactions that end them."""
+
+from tests.features.tally.feature import KIND, Tally
+
+__all__ = ["KIND", "Tally"]
