@@ -14,6 +14,7 @@ from tests.support.until import until
 from tests.support.up import up
 
 ROOT = Path(__file__).parents[2]
+TITLE = Sample.name.capitalize()
 
 
 def test_a_feature_brings_its_screen(tab: PageTab, tmp_path: Path) -> None:
@@ -25,14 +26,14 @@ def test_a_feature_brings_its_screen(tab: PageTab, tmp_path: Path) -> None:
     with up(tmp_path, TENURE_DATABASE_URL=url, **found) as service:
         tab.start(service.url)
         tab.enter(service.link)
-        tab.sees("Guestbook", "nav")
-        tab.press_button("Guestbook", "nav")
-        tab.drawn("Guestbook")
+        tab.sees(TITLE, "nav")
+        tab.press_button(TITLE, "nav")
+        tab.drawn(TITLE)
         tab.sees("Nobody has signed yet")
         assert tab.run("location.pathname") == f"/screens/{Sample.name}/book"
 
         with closing(Tenure(url, settings=Settings())) as engine:
-            engine.enqueue("guestbook.sign", {"name": "Ada", "words": "<b>hello</b>"})
-        tab.reload("Guestbook")
+            engine.enqueue(f"{Sample.name}.sign", {"name": "Ada", "words": "<b>hello</b>"})
+        tab.reload(TITLE)
         until(lambda: "<b>hello</b>" in tab.text("main"))
         assert tab.complaints == []
