@@ -45,6 +45,13 @@ class PageTab(Browser):
         self.open(self.url + address)
         self.drawn(title if title is not None else SCREENS.get(address.partition("?")[0], ""))
 
+    def reload(self, title: str) -> None:
+        """As with F5, and wait until it is drawn anew."""
+        self.run("window.before = true")
+        self.ask("Page.reload")
+        until(lambda: self.run("!window.before && document.readyState === 'complete'"))
+        self.drawn(title)
+
     def drawn(self, title: str) -> None:
         """The screen with this heading is there."""
         until(lambda: self.run(f"{SETTLED}({json.dumps(title)})"))

@@ -55,8 +55,7 @@ def test_jobs_are_found_by_tokens_and_the_address_restores_it(
     until(lambda: "globex" not in page.text(".jobs tbody") and "acme" in page.text(".jobs tbody"))
     assert "q=kind%3Aorder.pay+tenant%3Aacme" in page.run("location.search")
 
-    page.run("location.reload()")
-    page.drawn("Jobs")
+    page.reload("Jobs")
     page.sees("order.pay", ".jobs tbody")
     assert page.run("document.querySelector('[data-search]').value") == "kind:order.pay tenant:acme"
 
@@ -118,6 +117,27 @@ def test_all_that_match_are_moved_by_their_filter(page: PageTab, engine: Tenure)
 
     until(lambda: all(engine.get(job.id).state == "canceled" for job in jobs))
     page.sees("130 jobs canceled", ".said")
+
+
+def test_a_move_is_followed_after_a_reload(page: PageTab, engine: Tenure) -> None:
+    """Its id is kept in the browser; the service answers how far it is."""
+    for n in range(2):
+        engine.enqueue("nobody.waits", {"n": n})
+    page.visit("/queues")
+    moved = """(async () => {
+        const session = await (await fetch("/session")).json();
+        const headers = {"x-csrf-token": session.csrfToken, "content-type": "application/json"};
+        const body = JSON.stringify({kind: ["nobody.waits"]});
+        const answer = await fetch("/api/jobs/cancel", {method: "POST", headers, body});
+        return (await answer.json()).operationId;
+    })()"""
+    kept = f"localStorage.setItem('tenure.operations', '[\"{page.run(moved)}\"]')"
+    page.run(kept)
+    page.visit("/queues")
+
+    page.sees("2 jobs canceled", ".operations")
+    page.press_button("Dismiss", ".operations")
+    until(lambda: not page.text(".operations"))
 
 
 def test_thousands_of_rows_keep_the_document_small(page: PageTab, engine: Tenure) -> None:
@@ -262,8 +282,7 @@ def test_the_theme_is_chosen_and_kept(page: PageTab) -> None:
     page.press("t", 84)
     page.press("t", 84)
     until(lambda: page.run(ground) != light)
-    page.run("location.reload()")
-    page.drawn("Queues")
+    page.reload("Queues")
     assert page.run(ground) != light
     page.run("localStorage.clear()")
 

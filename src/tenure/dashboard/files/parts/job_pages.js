@@ -37,7 +37,10 @@ export function useJobs(q) {
   const fresh = first.data?.items ?? [];
   const seen = new Set(fresh.map((one) => one.jobId));
   const rows = [...fresh, ...older.rows.filter((one) => !seen.has(one.jobId))]
-    .map((one) => (changes.has(one.jobId) ? { ...one, ...changes.get(one.jobId), lastError: one.lastError, why: one.why } : one));
+    .map((one) => (changes.has(one.jobId) ? heard(one, changes.get(one.jobId)) : one));
   return { rows, next, more, problem: first.problem, again: first.again, loaded: first.data !== undefined,
     searched: started ? older.searched : first.data?.searched ?? 0, complete: started ? older.complete : first.data?.complete ?? true };
 }
+
+// Events carry neither the error nor the reason of waiting; the latter holds while the state does.
+const heard = (row, change) => ({ ...row, ...change, lastError: row.lastError, why: row.state === change.state ? row.why : null });

@@ -13,7 +13,7 @@ const SPANS = [["1h", "1 hour"], ["24h", "24 hours"], ["7d", "7 days"]];
 
 export default function Overview() {
   const since = SPANS.some(([key]) => key === address.value.query.get("since")) ? address.value.query.get("since") : "1h";
-  const stats = useData(`/api/stats?since=${since}`);
+  const stats = useData(`/api/stats?since=${since}`, { every: 5000, hears: false });
   const queues = useData("/api/queues");
   const choice = html`<${Choice} label="Time span" options=${SPANS} value=${since} onChange=${(key) => go(withQuery({ since: key === "1h" ? null : key }))} />`;
   const unused = stats.data && queues.data && !endedOf(stats.data.totals) && !queues.data.items.length;
