@@ -165,7 +165,8 @@ def _bytes_of(room: Files, file: StoredFile, request: Request) -> Response:
         "cache-control": "private, no-cache",
         "x-content-type-options": "nosniff",
     }
-    if tag in request.headers.get("if-none-match", ""):
+    known = request.headers.get("if-none-match", "")
+    if tag in known or known.strip() == "*":
         return Response(status_code=304, headers=headers)
     asked = request.headers.get("range")
     if request.headers.get("if-range", tag) != tag:
