@@ -148,9 +148,7 @@ def link(
 
 
 @links.get("/{token}", operation_id="downloadByLink", responses={**BYTES, **may(404, 416)})
-def by_link(
-    token: Annotated[str, Path(max_length=1_000)], request: Request, engine: Engine
-) -> Response:
+def by_link(token: Annotated[str, Path()], request: Request, engine: Engine) -> Response:
     """Download by a signed link. A forged or expired one is answered like an unknown one."""
     room = Files.of(engine)
     return _bytes_of(room, room.links.file(token), request)

@@ -138,14 +138,14 @@ def _row(
     }
 
 
-def _parts(data: Data) -> Iterable[bytes]:
+def _parts(data: Any) -> Iterable[bytes]:
     if isinstance(data, bytes | bytearray | memoryview):
         return (bytes(data),)
     if hasattr(data, "read"):
         return iter(lambda: data.read(CHUNK), b"")
     if isinstance(data, str) or not isinstance(data, Iterable):
         raise OptionError(
-            f"a file is made of bytes, an open binary file or an iterable of bytes, "
+            "a file is made of bytes, an open binary file or an iterable of bytes, "
             f"not of {type(data).__name__}"
         )
     return data
