@@ -223,12 +223,12 @@ def test_a_mistake_of_ours_is_a_500_without_details(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("the secret of the house")
 
-    monkeypatch.setattr(served.engine.insight, "queues", broken)
-    answer = served.get("/api/queues", headers={"x-correlation-id": "order-42"})
+    monkeypatch.setattr(served.engine.insight, "workers", broken)
+    answer = served.get("/api/workers", headers={"x-correlation-id": "order-42"})
 
     check_problem(answer, 500, "internal-server-error")
     assert "secret" not in answer.text
-    assert [(one["path"], one["correlation_id"]) for one in heard] == [("/api/queues", "order-42")]
+    assert [(one["path"], one["correlation_id"]) for one in heard] == [("/api/workers", "order-42")]
     assert served.get("/v1/health/live").status_code == 200
 
 

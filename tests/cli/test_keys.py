@@ -94,7 +94,7 @@ def test_actions_are_told_newest_first(shop: Shop) -> None:
         ("tenants weigh acme 3", "tenant.weighed", "acme", {"weight": 3.0}),
         ("tenants cap acme 5", "tenant.capped", "acme", {"jobs": 5}),
         ("limits set add --running 3", "limit.set", "add",
-         {"limit": "3 at a time", "each_key": False}),
+         {"limit": "3 at a time", "each_key": False, "key": None}),
     ],
 )  # fmt: skip
 def test_what_changes_how_jobs_share_is_told_too(

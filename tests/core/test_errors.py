@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tenure.core import capability, errors, refusals
+from tenure.core import capability, endings, errors, refusals
 from tenure.core.errors import TenureError
 from tenure.jobs import reference
 
-OURS = tuple(module.__name__ for module in (errors, refusals, capability, reference))
+OURS = tuple(module.__name__ for module in (errors, refusals, capability, endings, reference))
 
 
 def family(kind: type[TenureError]) -> Iterator[type[TenureError]]:

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from tenure.cli.doctor.checks import unfit
 from tenure.core.errors import StoreError
 from tenure.feature import Level
 from tenure.stores import open_store
 from tenure.stores.sql.ledger import features_of
 from tenure.stores.sql.migrations import Migration, Migrations, load, parse
 from tenure.stores.sql.store import SqlStore, sql_store
+from tenure.watch.doctor.checks import unfit
 
 FIRST = parse(1, "first", "-- serves: 1\nCREATE TABLE rooms_a (id INTEGER NOT NULL PRIMARY KEY);")
 SECOND = parse(

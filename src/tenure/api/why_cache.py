@@ -12,6 +12,7 @@ from tenure.app import Tenure
 from tenure.core.job import Job, State
 from tenure.core.rules.why import Why
 from tenure.operations.insight import Around
+from tenure.operations.page_of_whys import PageOfWhys
 
 FRESH_SECONDS = 1.0
 # A store's clock may be rounded to milliseconds; five of them are more than enough.
@@ -47,7 +48,7 @@ class WhyCache:
 
     def whys(self, jobs: Sequence[Job]) -> dict[str, Why]:
         """The reasons of the waiting jobs of a page, by id; a few statements for all of them."""
-        return self._engine.insight.whys(jobs, self._around()) if jobs else {}
+        return PageOfWhys(self._engine.store, self._around()).of(jobs) if jobs else {}
 
     def warning(self, kind: str, queue: str | None) -> str | None:
         """A sentence if no live worker takes such a job. This process may know the kind and have no

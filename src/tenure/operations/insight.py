@@ -189,60 +189,9 @@ class Insight:
             return why(job, Facts(now=now, head=head))
         return why(job, _facts(self._store, job, around or self.around()))
 
-    def whys(self, jobs: Sequence[Job], around: Around | None = None) -> dict[str, Why]:
-        """The same for the waiting jobs of a page, by id: asked for queue by queue, not job by
-        job.
-        """
-        around = around or self.around()
-        return PageOfWhys(self._store, around).of(jobs)
-
     def overdue(self, grace_seconds: float) -> int:
         """The number of running jobs whose lease ended more than `seconds` ago."""
         return self._store.queues.overdue(grace_seconds)
-
-
-class PageOfWhys:
-    """Asks the store once for what several jobs of a page have in common."""
-
-    def __init__(self, store: Store, around: Around) -> None:
-        self._store = store
-        self._around = around
-        self._heads: dict[tuple[str, str | None], tuple[str, State] | None] = {}
-        self._running: dict[str, int] = {}
-
-    def of(self, jobs: Sequence[Job]) -> dict[str, Why]:
-        """The reasons, by id."""
-        due = [job for job in jobs if not job.hold and self._is_due(job)]
-        ahead = self._store.queues.ahead_of(due) if due else {}
-        held = _holds_of(self._store, [job for job in jobs if self._is_due(job)], self._around)
-        return {
-            job.id: why(job, self._facts(job, ahead.get(job.id, 0), held.get(job.id)))
-            for job in jobs
-        }
-
-    def _is_due(self, job: Job) -> bool:
-        return job.state is State.QUEUED and not job.reserved and job.run_at <= self._around.now
-
-    def _facts(self, job: Job, ahead: int, held: KeyHold | None) -> Facts:
-        around = self._around
-        if job.hold & Hold.ORDER:
-            return Facts(now=around.now, head=self._head(job))
-        if job.hold & Hold.AFTER or not self._is_due(job):
-            return Facts(now=around.now)
-        cap = around.caps.get(job.tenant)
-        running = 0 if cap is None else self._running_of(job.tenant)
-        return _due_facts(job, around, ahead, running, held)
-
-    def _head(self, job: Job) -> tuple[str, State] | None:
-        name = job.tenant, job.ordering_key
-        if name not in self._heads:
-            self._heads[name] = self._store.queues.head(job)
-        return self._heads[name]
-
-    def _running_of(self, tenant: str) -> int:
-        if tenant not in self._running:
-            self._running[tenant] = self._store.queues.running(tenant)
-        return self._running[tenant]
 
 
 def _workers(store: Store, now: datetime) -> list[WorkerView]:
@@ -254,10 +203,11 @@ def _facts(store: Store, job: Job, around: Around) -> Facts:
     capped = job.tenant in around.caps
     running = store.queues.running(job.tenant) if capped else 0
     ahead = 0 if job.hold else store.queues.ahead(job)
-    return _due_facts(job, around, ahead, running, _holds_of(store, [job], around).get(job.id))
+    return due_facts(job, around, ahead, running, holds_of(store, [job], around).get(job.id))
 
 
-def _due_facts(job: Job, around: Around, ahead: int, running: int, held: KeyHold | None) -> Facts:
+def due_facts(job: Job, around: Around, ahead: int, running: int, held: KeyHold | None) -> Facts:
+    """The facts about a due job, with what the store has counted."""
     able = [one for one in around.alive if job.queue in one.queues and job.kind in one.kinds]
     return Facts(
         now=around.now,
@@ -278,7 +228,7 @@ def _holds(store: Store) -> dict[str, KeyHold]:
     return {hold.gate: hold for hold in store.gates.holds()}
 
 
-def _holds_of(store: Store, jobs: Sequence[Job], around: Around) -> dict[str, KeyHold]:
+def holds_of(store: Store, jobs: Sequence[Job], around: Around) -> dict[str, KeyHold]:
     """By id: the hold of a job's key or of its kind, the one that ends last."""
     by_kind: dict[str, list[KeyHold]] = {}
     for one in around.holds.values():

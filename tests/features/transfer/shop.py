@@ -103,6 +103,7 @@ class Shop:
         for place in range(2):
             app.enqueue("scarce", {"place": place}, limit_key="ü")
         run_until_idle(app)
+        app.limits.hold("scarce", "😀", HOUR, "Für später", probes=1)
         canceled = app.enqueue("say", {"text": "never"}, delay=HOUR, expires=2 * HOUR)
         app.cancel(canceled.id)
 

@@ -24,6 +24,7 @@ from tenure.core.filter import JobFilter
 from tenure.core.job import Job, State
 from tenure.core.page import MAX_PAGE
 from tenure.core.search import search
+from tenure.operations.page_of_whys import PageOfWhys
 from tenure.stores.contract import Attempt
 
 jobs = typer.Typer(help="List, show, follow, retry, cancel and purge jobs.", no_args_is_help=False)
@@ -104,7 +105,7 @@ def show_found(
     )
     errors = engine.store.jobs.last_errors([job.id for job in page.rows])
     waiting = [job for job in page.rows if why and job.state is State.QUEUED]
-    reasons = engine.insight.whys(waiting) if waiting else {}
+    reasons = PageOfWhys(engine.store, engine.insight.around()).of(waiting) if waiting else {}
     if as_json:
         rows = [plain(listed(job, errors.get(job.id), reasons.get(job.id))) for job in page.rows]
         show_json(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tenure.watch.durations import ago as ago
-from tenure.watch.durations import span as span
+from tenure.watch.doctor.durations import ago as ago
+from tenure.watch.doctor.durations import span as span
 from tenure.watch.text import plural as plural
 
 

@@ -142,26 +142,14 @@ class CombinedStore:
         self._others.close()
 
 
-class QueuesUnseen:
-    """The queues of a jobs part that has none to show: workers run, operators see no counts."""
+class CountsUnseen:
+    """The counts of a jobs part that has none to show."""
 
     def __init__(self, store: str) -> None:
         self._store = store
 
     def _refuse(self, capability: Capability) -> CapabilityError:
         return CapabilityError(capability, self._store)
-
-    def pause(self, name: str, actor: str) -> None:
-        """Refused."""
-        raise self._refuse(Capability.PAUSE)
-
-    def resume(self, name: str, actor: str) -> None:
-        """Refused."""
-        raise self._refuse(Capability.PAUSE)
-
-    def list(self) -> Sequence[QueueState]:
-        """None was ever paused."""
-        return []
 
     def depths(self) -> Sequence[Depth]:
         """Refused."""
@@ -194,6 +182,22 @@ class QueuesUnseen:
     def tenants(self) -> Sequence[TenantLoad]:
         """Refused."""
         raise self._refuse(Capability.COUNTS)
+
+
+class QueuesUnseen(CountsUnseen):
+    """The queues of a jobs part that has none to show: workers run, operators see no counts."""
+
+    def pause(self, name: str, actor: str) -> None:
+        """Refused."""
+        raise self._refuse(Capability.PAUSE)
+
+    def resume(self, name: str, actor: str) -> None:
+        """Refused."""
+        raise self._refuse(Capability.PAUSE)
+
+    def list(self) -> Sequence[QueueState]:
+        """None was ever paused."""
+        return []
 
     def head(self, job: Job) -> tuple[str, State] | None:
         """Without ordering keys no job is ahead by one."""

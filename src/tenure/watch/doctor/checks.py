@@ -22,8 +22,8 @@ from tenure.stores.contract.reading import Count, Precision
 from tenure.stores.sql.closed_database import explain, read_mark
 from tenure.stores.sql.migrations import MigrationOutOfOrder, Migrations
 from tenure.stores.sql.store import sql_store
+from tenure.watch.doctor.durations import span
 from tenure.watch.doctor.space import space
-from tenure.watch.durations import span
 from tenure.watch.text import plural
 
 STUCK_GRACE_SECONDS = 15.0

@@ -11,7 +11,7 @@ from tenure.stores.sql.read.table_health import Snapshot, TableSize, old_snapsho
 from tenure.stores.sql.store import sql_store
 from tenure.stores.sqlite.dialect import SqliteDialect
 from tenure.stores.sqlite.wal import LIMIT_BYTES
-from tenure.watch.durations import ago, span
+from tenure.watch.doctor.durations import ago, span
 from tenure.watch.text import plural
 
 NOTABLE_DEAD = 10_000
