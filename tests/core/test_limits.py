@@ -26,6 +26,8 @@ NAMES = st.text(st.characters(min_codepoint=33, max_codepoint=0xD7FF), min_size=
         ({"rate": -1}, "rate must be a number above 0"),
         ({"rate": math.inf}, "rate must be a number above 0"),
         ({"rate": "fast"}, "rate must be a number above 0"),
+        ({"rate": 1e-320}, "at least one start in ten years"),
+        ({"rate": 1e-320, "per": 86_400}, "at least one start in ten years"),
         ({"rate": 1, "per": 0}, "per must be a number above 0"),
         ({"rate": 1, "burst": 0}, "burst must be a whole number from 1"),
         ({"running": 1, "burst": 2}, "`burst` belongs to a `rate`"),

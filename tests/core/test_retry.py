@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,13 +92,23 @@ def test_no_retry_is_one_run() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"attempts": 0}, {"attempts": -1}, {"base": -1}, {"cap": -0.1}]
+    "options",
+    [
+        {"attempts": 0},
+        {"attempts": -1},
+        {"base": -1},
+        {"cap": -0.1},
+        {"cap": math.inf},
+        {"base": math.nan},
+        {"base": "60"},
+    ],
 )
-def test_a_policy_that_cannot_be_is_refused(options: dict[str, float]) -> None:
+def test_a_policy_that_cannot_be_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(OptionError):
-        Exponential(**options)  # type: ignore[arg-type]
+        Exponential(**options)
 
 
-def test_negative_steps_are_refused() -> None:
-    with pytest.raises(OptionError):
-        Delays(1, -1)
+@pytest.mark.parametrize("seconds", [-1, math.nan, math.inf, 1e300, "60", None, True])
+def test_steps_that_no_clock_can_count_are_refused(seconds: Any) -> None:
+    with pytest.raises(OptionError, match="seconds from 0 to ten years"):
+        Delays(1, seconds)

@@ -24,7 +24,7 @@ from tenure.core.outcome import (
     Snooze,
     TimedOut,
 )
-from tenure.core.rules.retry import Exponential
+from tenure.core.rules.retry import Exponential, Random
 from tenure.core.rules.run_again import MAX_REFUNDS, MAX_SNOOZES, decide
 from tenure.core.settlement import Settlement
 from tests.core.values import claimed, middle
@@ -85,6 +85,27 @@ def test_a_result_travels_with_the_success() -> None:
 def test_a_retry_waits_as_the_policy_says() -> None:
     assert decided(FIRST, ERROR).delay_seconds == 10
     assert decided(claimed(attempt=3), ERROR).delay_seconds == 40
+
+
+class OwnPolicy:
+    """As a user may write one."""
+
+    attempts = 5
+
+    def __init__(self, wait: float) -> None:
+        self.wait = wait
+
+    def delay(self, attempt: int, random: Random) -> float:
+        return self.wait
+
+    def permanent(self, error: BaseException) -> bool:
+        return False
+
+
+def test_the_wait_of_a_users_policy_is_one_that_a_row_can_have() -> None:
+    assert decide(FIRST, ERROR, OwnPolicy(-0.5), middle).delay_seconds == 0
+    with pytest.raises(OptionError, match="seconds from 0 to ten years, not 1e"):
+        decide(FIRST, ERROR, OwnPolicy(1e300), middle)
 
 
 def test_a_retry_with_its_own_delay_waits_that_long() -> None:

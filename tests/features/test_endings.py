@@ -16,6 +16,7 @@ from tenure import (
     NO_RETRY,
     Cancel,
     Change,
+    Delays,
     Fail,
     JobFilter,
     Move,
@@ -185,6 +186,26 @@ def test_an_ending_in_an_async_transaction_goes_with_it(
     assert (tally.counts(), stored(app)) == ({}, {})
     asyncio.run(end(commit=True))
     assert tally.counts() == stored(app) == {State.FAILED: 1}
+
+
+def test_a_failing_feature_costs_a_settle_block_an_attempt_and_not_the_job(app: Tenure) -> None:
+    tally = Tally(app)
+    app.include(tally)
+
+    @app.job(KIND, retry=Delays(0))
+    def item(job: RunningJob) -> None:
+        tally.broken = job.attempt == 1
+        try:
+            with job.settle():
+                pass
+        finally:
+            tally.broken = False
+
+    ref = item.enqueue()
+    Worker(app).run_until_idle()
+
+    assert [line.entry for line in app.insight.history(ref.job())] == ["error", "succeeded"]
+    assert tally.counts() == {State.SUCCEEDED: 1}
 
 
 def test_an_app_without_the_feature_is_told_which_one_it_needs(

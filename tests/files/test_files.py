@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,6 +111,13 @@ def test_pages_are_newest_first_and_a_tenants_own(files: Files, clock: ManualClo
         ({"sha256": "0" * 64}, HashMismatch, "not 0000"),
         ({"keep_seconds": 0}, OptionError, "greater than 0"),
         ({"media_type": "text/html\r\nX-Evil: 1"}, MediaTypeError, "not a media type"),
+        ({"media_type": "text/html;\r\n\r\na=b"}, MediaTypeError, "not a media type"),
+        ({"media_type": "text/html\n;a=b"}, MediaTypeError, "not a media type"),
+        ({"tenant": "a\nb"}, OptionError, "control character"),
+        ({"tenant": "x" * 101}, OptionError, "at most 100"),
+        ({"owner": "x" * 201}, OptionError, "at most 200"),
+        ({"data": "text"}, OptionError, "not of str"),
+        ({"data": None}, OptionError, "not of NoneType"),
         ({"media_type": "te€t/html"}, MediaTypeError, "not a media type"),
         ({"media_type": "a/" + "b" * 300}, MediaTypeError, "not a media type"),
     ],
@@ -121,6 +130,26 @@ def test_what_is_refused_leaves_nothing(
 
     assert blobs(files) == 0
     assert files.page().rows == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "holder"), [("record", "x" * 201), ("k" * 41, "1"), ("record", None), ("", "1")]
+)
+def test_a_holder_that_does_not_fit_is_refused(files: Files, kind: str, holder: Any) -> None:
+    file = put(files)
+    with pytest.raises(OptionError, match="holder"):
+        files.refer(file.id, kind, holder)
+    with pytest.raises(OptionError, match="holder"):
+        files.release(file.id, kind, holder)
+
+    assert files.holders(file.id) == []
+
+
+@pytest.mark.parametrize("seconds", [0, -1, math.nan, math.inf, 1e300])
+def test_a_link_lasts_for_a_time_that_can_be_told(files: Files, seconds: float) -> None:
+    file = put(files)
+    with pytest.raises(OptionError, match="seconds must be greater than 0"):
+        files.links.make(file, seconds)
 
 
 def test_a_file_that_is_too_large_leaves_nothing(files: Files) -> None:

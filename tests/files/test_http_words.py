@@ -53,6 +53,7 @@ def test_the_header_has_a_plain_name_and_the_exact_one() -> None:
         (None, None),
         ("bytes=0-9", (0, 10)),
         ("bytes=10-", (10, 100)),
+        ("Bytes=10-", (10, 100)),
         ("bytes=-5", (95, 100)),
         ("bytes=-500", (0, 100)),
         ("bytes=0-5000", (0, 100)),

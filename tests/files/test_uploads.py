@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tenure.core.errors import OptionError
 from tenure.core.scope import Scope
 from tenure.files.errors import FileNameError, FileTooLarge
 from tenure.files.files import Files
@@ -52,6 +53,13 @@ def test_an_upload_becomes_a_file_when_it_is_complete(files: Files) -> None:
     file = files.get(str(done.file_id), Scope("acme"))
     assert (file.name, b"".join(files.read(file))) == ("März.bin", b"0123456789")
     assert list(files.blobs.unfinished()) == []
+
+
+def test_an_upload_that_cannot_be_is_refused(files: Files) -> None:
+    with pytest.raises(OptionError, match="0 bytes or more"):
+        begin(files, -1)
+    with pytest.raises(OptionError, match="control character"):
+        begin(files, 1, tenant="a\nb")
 
 
 def test_an_upload_that_is_cut_at_random_offsets_is_resumed(files: Files) -> None:

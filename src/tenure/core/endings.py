@@ -62,6 +62,7 @@ class EndingFailed(TenureError):
     """What a feature does at the end of a job failed, so the job has not ended."""
 
     code = "ending_failed"
+    retryable = True  # `job.settle()` raises it in the handler, which is not to blame
 
     def __init__(
         self, feature: str, event: Event, job_ids: Sequence[str], error: Exception

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from tenure.core.errors import OptionError
+from tenure.core.outcome import TEN_YEARS
 from tenure.core.scope import Scope
 from tenure.files.errors import FileMissing
 from tenure.files.links import SHORTEST_SECRET, Link, Links, shared_secret
@@ -44,8 +45,8 @@ class DownloadLinks:
     def make(self, file: StoredFile, seconds: float | None = None) -> SignedLink:
         """Access to one file for a time, for whoever has the link."""
         lasts = self._files.settings.link_seconds if seconds is None else seconds
-        if lasts <= 0:
-            raise OptionError("seconds must be greater than 0")
+        if not 0 < lasts <= TEN_YEARS:
+            raise OptionError("seconds must be greater than 0, and at most ten years")
         expires_at = int(self._now() + lasts)
         return SignedLink(self._links.sign(Link(file.id, file.tenant, expires_at)), expires_at)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tenure.core.errors import OptionError
 from tenure.files.errors import FileTooLarge, FileTooLate, HashMismatch
-from tenure.files.names import check_file_name, check_media_type
+from tenure.files.names import check_file_name, check_media_type, check_whose
 from tenure.files.storage.blobs import CHUNK, Blob
 from tenure.files.stored_file import FileRow, StoredFile
 from tenure.files.uploads import UploadRow
@@ -47,6 +47,7 @@ class Keeper:
         must have this hash.
         """
         name = check_file_name(name)
+        check_whose(tenant, owner)
         media_type = check_media_type(media_type or _guess(name))
         keep = self._files.settings.keep_micros if keep_seconds is None else _micros(keep_seconds)
         with self._files.blobs.begin() as incoming:
@@ -137,11 +138,16 @@ def _row(
     }
 
 
-def _parts(data: Data) -> Iterable[bytes]:
+def _parts(data: Any) -> Iterable[bytes]:
     if isinstance(data, bytes | bytearray | memoryview):
         return (bytes(data),)
     if hasattr(data, "read"):
         return iter(lambda: data.read(CHUNK), b"")
+    if isinstance(data, str) or not isinstance(data, Iterable):
+        raise OptionError(
+            "a file is made of bytes, an open binary file or an iterable of bytes, "
+            f"not of {type(data).__name__}"
+        )
     return data
 
 

@@ -19,6 +19,8 @@ from tenure.stores.contract import Store
 from tenure.stores.contract.parts import Record
 
 SHORTEST_SECRET = 16
+LONGEST = 1_000
+"""Characters of a token; more than any that was signed has."""
 COLLECTION, NAME = "files", "link secret"
 
 
@@ -46,6 +48,8 @@ class Links:
 
     def read(self, token: str, now: float) -> Link | None:
         """The link, where it is ours and has not expired."""
+        if len(token) > LONGEST:
+            return None
         body_text, _, signature_text = token.partition(".")
         try:
             body, signature = _bytes(body_text), _bytes(signature_text)

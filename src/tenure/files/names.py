@@ -7,10 +7,11 @@ import unicodedata
 from urllib.parse import quote
 
 from tenure.files.errors import FileNameError, MediaTypeError
+from tenure.jobs.options import check_name
 
 LONGEST = 255
 WORD = r"[A-Za-z0-9!#$&^_.+-]+"
-MEDIA_TYPE = re.compile(rf"{WORD}/{WORD}(?:\s*;\s*{WORD}=(?:{WORD}|\"[ !#-\[\]-~]*\"))*")
+MEDIA_TYPE = re.compile(rf"{WORD}/{WORD}(?:[ \t]*;[ \t]*{WORD}=(?:{WORD}|\"[ !#-\[\]-~]*\"))*")
 
 
 def check_file_name(name: str) -> str:
@@ -25,6 +26,12 @@ def check_file_name(name: str) -> str:
     if len(name.encode()) > LONGEST:
         raise FileNameError(f"the file name has more than {LONGEST} bytes")
     return name
+
+
+def check_whose(tenant: str, owner: str | None) -> None:
+    """OptionError unless a row of a file can have them: as those of a job."""
+    check_name("tenant", tenant)
+    check_name("owner", owner)
 
 
 def content_disposition(name: str, *, inline: bool = False) -> str:

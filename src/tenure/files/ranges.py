@@ -14,7 +14,7 @@ def requested_range(header: str | None, size: int) -> tuple[int, int] | None:
 
     A header that is not understood, or asks for several ranges, is ignored as RFC 9110 allows.
     """
-    match = ONE_RANGE.fullmatch(header.replace(" ", "")) if header else None
+    match = ONE_RANGE.fullmatch(header.replace(" ", "").lower()) if header else None
     if match is None or not (match[1] or match[2]):
         return None
     if not match[1]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tenure.feature import EndedJob, FeatureSql
 from tenure.files.errors import FileMissing
+from tenure.jobs.options import check_name
 from tenure.stores.sql.statement import Plan
 
 JOB = "job"
@@ -21,6 +22,7 @@ class References:
 
     def refer(self, file_id: str, kind: str, holder: str, *, tx: Any = None) -> None:
         """From now on this holder needs the file: it is not deleted before `release`."""
+        _check_holder(kind, holder)
         self._sql.plan(lambda: self._refer(file_id, kind, holder), tx=tx)
 
     def _refer(self, file_id: str, kind: str, holder: str) -> Plan[None]:
@@ -32,6 +34,7 @@ class References:
 
     def release(self, file_id: str, kind: str, holder: str, *, tx: Any = None) -> None:
         """This holder does not need it any more."""
+        _check_holder(kind, holder)
         self._sql.run("drop_ref", file_id=file_id, holder_kind=kind, holder_id=holder, tx=tx)
 
     def forget_jobs(self, jobs: Sequence[EndedJob]) -> Plan[None]:
@@ -42,3 +45,9 @@ class References:
     def holders(self, file_id: str) -> list[tuple[str, str]]:
         """Who refers to it: kind and id."""
         return [(kind, holder) for kind, holder in self._sql.run("refs_of", file_id=file_id)]
+
+
+def _check_holder(kind: str, holder: str) -> None:
+    """MariaDB would cut a longer one without a word, and two holders could become one."""
+    check_name("holder kind", kind)
+    check_name("holder", holder)

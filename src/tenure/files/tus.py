@@ -10,6 +10,7 @@ from base64 import b64decode
 from binascii import Error
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from tenure.core.errors import InputError
 from tenure.files.errors import FileError
@@ -18,18 +19,22 @@ VERSION = "1.0.0"
 EXTENSIONS = "creation,termination,checksum,expiration"
 ALGORITHMS = ("sha1", "sha256", "md5")
 OCTETS = "application/offset+octet-stream"
+ANSWERED = {"tus-resumable": VERSION}
+"""Every answer says the version, an error too."""
 
 
 class TusError(InputError):
     """A header of the protocol is missing or wrong."""
 
     code = "bad_upload_request"
+    headers: ClassVar = ANSWERED
 
 
 class TusVersionError(FileError):
     """The client speaks another version."""
 
     code = "unknown_tus_version"
+    headers: ClassVar = {**ANSWERED, "tus-version": VERSION}
 
     def __init__(self, given: str | None) -> None:
         super().__init__(f"Tus-Resumable must be {VERSION}, not {given!r}")
@@ -39,6 +44,7 @@ class TusMediaError(FileError):
     """The body of a PATCH has another media type than the protocol asks for."""
 
     code = "bad_upload_media_type"
+    headers: ClassVar = ANSWERED
 
     def __init__(self, given: str | None) -> None:
         super().__init__(f"the Content-Type must be {OCTETS}, not {given!r}")
@@ -48,6 +54,7 @@ class OffsetConflict(FileError):
     """The client continues at another place than where the upload is."""
 
     code = "offset_conflict"
+    headers: ClassVar = ANSWERED
 
     def __init__(self, given: int, received: int) -> None:
         super().__init__(f"the upload has {received:,} bytes; Upload-Offset says {given:,}")
@@ -58,18 +65,21 @@ class ChecksumMismatch(FileError):
     """The bytes of this request are not those that the client meant; they were dropped."""
 
     code = "checksum_mismatch"
+    headers: ClassVar = ANSWERED
 
 
 class UploadLocked(FileError):
     """Another request is appending to the same upload."""
 
     code = "upload_locked"
+    headers: ClassVar = ANSWERED
 
 
 class UploadMissing(FileError):
     """No upload of this id, or none that the caller may see."""
 
     code = "upload_not_found"
+    headers: ClassVar = ANSWERED
 
     def __init__(self, upload_id: str) -> None:
         super().__init__(f"there is no upload {upload_id}")

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from tenure.core.errors import OptionError
 from tenure.core.scope import EVERYTHING, Scope
 from tenure.core.timing.clock import from_micros
 from tenure.files.errors import FileTooLarge
-from tenure.files.names import check_file_name, check_media_type
+from tenure.files.names import check_file_name, check_media_type, check_whose
 from tenure.files.storage.blobs import PartialUpload
 from tenure.files.stored_file import StoredFile
 from tenure.files.tus import Checksum, OffsetConflict, UploadLocked, UploadMissing
@@ -67,6 +68,9 @@ class Uploads:
     ) -> Upload:
         """A place for so many bytes; an upload of none is complete at once."""
         name, media_type = check_file_name(name), check_media_type(media_type)
+        check_whose(tenant, owner)
+        if length < 0:
+            raise OptionError(f"an upload has 0 bytes or more, not {length}")
         if length > self._files.settings.max_bytes:
             raise FileTooLarge(self._files.settings.max_bytes)
         upload_id = secrets.token_hex(16)

@@ -34,6 +34,8 @@ LENGTHS = {
     "schedule": 100,
     "key_name": 100,
     "event type": 100,
+    "holder kind": 40,
+    "holder": 200,
     "event id": 255,
     "aggregate type": 100,
     "aggregate id": 200,
@@ -172,7 +174,7 @@ def _checked(kind: str, options: Options) -> NewJob:
 
 def check_name(name: str, value: object) -> None:
     """Refuse text that is too long, or that databases would store differently."""
-    if value is None and name not in ("kind", "queue", "tenant", "step"):
+    if value is None and name not in ("kind", "queue", "tenant", "step", "holder kind", "holder"):
         return
     if not isinstance(value, str):
         raise OptionError(f"{name} must be text, not {type(value).__name__}")

@@ -70,6 +70,7 @@ def test_events_are_listed_with_filters(served: Served) -> None:
     assert len(statuses(served.get("/api/outbox?subscriber=mailer"))) == 2
     assert statuses(served.get("/api/outbox?tenant=acme")) == [("FAILED", "paid", "mailer")]
     assert served.get("/api/outbox?status=LOST").status_code == 422
+    assert served.get("/api/outbox?tenant=a%00b").status_code == 422
 
 
 def test_pages_follow_each_other(served: Served) -> None:

@@ -170,3 +170,5 @@ def test_an_outbox_that_declares_its_types_refuses_others(make: Make) -> None:
     outbox.publish(None, "invoice.paid")
     with pytest.raises(OptionError, match="pattern"):
         make(types=["invoice.*"])
+    with pytest.raises(OptionError, match="types takes a list"):
+        make(types="invoice.paid")

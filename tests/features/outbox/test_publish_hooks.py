@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tenure import Feature, NewJob, OptionError, RunningJob, Tenure
+from tenure.core.errors import OutsideTransaction
 from tenure.core.filter import JobFilter
 from tenure.feature import PublishedEvent
 from tenure.features.outbox import Outbox
@@ -48,6 +49,19 @@ def test_jobs_of_a_hook_share_the_fate_of_the_event(hooked: Program) -> None:
     assert jobs(hooked) == ["alone", "kept"]
     where = JobFilter(kinds=("deliver",), tenant="acme")
     assert len(list(hooked.app.insight.stream(where))) == 1
+
+
+def test_an_event_with_a_hook_is_not_published_beside_an_open_transaction(hooked: Program) -> None:
+    async def publish() -> None:
+        await hooked.outbox.publish_async(None, "invoice.paid", event_id="beside")
+
+    with hooked.app.transaction() as tx, pytest.raises(OutsideTransaction):
+        tx.execute("select 1")
+        hooked.outbox.publish(None, "invoice.paid", event_id="beside")
+    with hooked.app.transaction(), pytest.raises(OutsideTransaction):
+        asyncio.run(publish())
+
+    assert jobs(hooked) == []
 
 
 def test_an_event_that_was_published_before_adds_nothing(hooked: Program) -> None:

@@ -24,7 +24,7 @@ from tenure.core.outcome import (
     Throttled,
     TimedOut,
 )
-from tenure.core.rules.retry import By, Exponential, Random, RetryPolicy, class_named
+from tenure.core.rules.retry import By, Exponential, Random, RetryPolicy, class_named, wait_of
 
 Counts = Mapping[str, int]
 """How often a job has failed by each class."""
@@ -54,7 +54,7 @@ class Bound(NamedTuple):
         asked = getattr(ending, "after", None) if isinstance(ending, Throttled) else None
         if asked is None:
             asked = getattr(ending, "delay", None) if isinstance(ending, Outcome) else None
-        return (self.policy or PACE).delay(count, random) if asked is None else float(asked)
+        return wait_of(self.policy or PACE, count, random) if asked is None else float(asked)
 
 
 def name_of(policy: RetryPolicy, error: BaseException) -> str:

@@ -20,6 +20,8 @@ BEHIND_NAME = "\x01"
 MOST_RUNNING = 1_000_000
 MOST_RATE = 1_000_000.0
 LONGEST_PERIOD = 366 * 86_400.0
+SLOWEST = 0.1 / LONGEST_PERIOD
+"""A slower rate would make claims wait longer than a clock can count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,11 @@ class Limit:
         if self.rate is not None:
             _check_number("rate", self.rate, MOST_RATE)
         _check_number("per", self.per, LONGEST_PERIOD)
+        if self.rate is not None and self.each_second < SLOWEST:
+            raise OptionError(
+                f"rate must allow at least one start in ten years, not {self.rate!r} in "
+                f"{self.per!r} s; to stop all jobs, hold their kind"
+            )
 
     @property
     def each_second(self) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from tenure.core.errors import InputError, OptionError
-from tenure.core.outcome import Outcome, Snooze
+from tenure.core.outcome import Outcome, Snooze, check_delay
 
 Random = Callable[[], float]
 """Returns a number in [0, 1). Passed in, so that delays can be tested."""
@@ -35,6 +35,13 @@ class RetryPolicy(Protocol):
 
 By = Mapping[type[BaseException], RetryPolicy]
 """A policy of its own for each of these classes."""
+
+
+def wait_of(policy: RetryPolicy, attempt: int, random: Random) -> float:
+    """What the policy says. It may be a user's own: a moment that has passed is now, and a time
+    that no clock can count, which would make the row unreadable, is an error.
+    """
+    return check_delay("a retry policy", max(0.0, policy.delay(attempt, random)))
 
 
 def is_permanent(error: BaseException, types: tuple[type[BaseException], ...]) -> bool:
@@ -66,8 +73,8 @@ def class_named(error: BaseException, by: By, fail_on: tuple[type, ...]) -> type
 def _check(attempts: int, *seconds: float) -> None:
     if type(attempts) is not int or attempts < 1:
         raise OptionError(f"attempts must be at least 1, got {attempts!r}")
-    if any(value < 0 for value in seconds):
-        raise OptionError("retry delays cannot be negative")
+    for value in seconds:
+        check_delay("a retry policy", value)
 
 
 def _checked(by: By | None) -> By:

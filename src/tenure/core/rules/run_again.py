@@ -27,7 +27,7 @@ from tenure.core.outcome import (
     TimedOut,
 )
 from tenure.core.rules.by_class import NO_COUNTS, Bound, Counts, bound_of, counted, entry_of
-from tenure.core.rules.retry import Random, RetryPolicy
+from tenure.core.rules.retry import Random, RetryPolicy, wait_of
 from tenure.core.settlement import WORKER_CRASHED, Settlement, crash_failure
 
 # Bounds that end a job which is given back, or puts itself off, for ever.
@@ -119,7 +119,7 @@ def _again(job: ClaimedJob, ending: Ending, policy: RetryPolicy, random: Random)
             lease=job.lease, state=State.DEAD, entry=entry, reason="exhausted", failure=failure
         )
     asked = ending.delay if isinstance(ending, Retry) else None
-    delay = policy.delay(job.attempt, random) if asked is None else asked
+    delay = wait_of(policy, job.attempt, random) if asked is None else asked
     return Settlement(
         lease=job.lease, state=State.QUEUED, entry=entry, delay_seconds=delay, failure=failure
     )

@@ -27,6 +27,7 @@ from tenure.features.outbox.view import OutboxEvent, Status, ViewFilter
 from tenure.jobs.options import LENGTHS
 
 DEFAULT_PAGE = 50
+PLAIN = r"^[^\x00-\x1f\x7f]*$"
 Id = Annotated[str, Path(alias="id", max_length=64, examples=["42"])]
 router = APIRouter(prefix="/api/outbox", tags=["outbox"])
 
@@ -37,7 +38,7 @@ class EventsInput(Input):
     status: Status | None = None
     type: str | None = Field(default=None, min_length=1, max_length=LENGTHS["kind"])
     subscriber: str | None = Field(default=None, min_length=1, max_length=LENGTHS["kind"])
-    tenant: str | None = Field(default=None, max_length=LENGTHS["tenant"])
+    tenant: str | None = Field(default=None, max_length=LENGTHS["tenant"], pattern=PLAIN)
     page_size: int = Field(default=DEFAULT_PAGE, ge=1, le=MAX_PAGE)
     after: str | None = Field(
         default=None, max_length=500, description="`next` of the previous page."

@@ -29,6 +29,7 @@ from tenure.features.outbox.view import OutboxEvent, ViewFilter
 from tenure.jobs.blocking import check_off_loop
 from tenure.jobs.handler import Handler
 from tenure.jobs.options import tx_options
+from tenure.jobs.transaction import check_inside
 
 if TYPE_CHECKING:
     from tenure.app import Tenure
@@ -67,6 +68,8 @@ class Outbox(OutboxFeature):
         super().__init__(app)
         self._app = app
         self._window = window
+        if isinstance(types, str):
+            raise OptionError(f"types takes a list of event types, not the text {types!r}")
         self._types = None if types is None else frozenset(types)
         for one in self._types or ():
             check_text("event type", one)
@@ -135,6 +138,7 @@ class Outbox(OutboxFeature):
     ) -> list[EventRef]:
         """All or none, their aggregates locked at once: two callers cannot wait for each other."""
         check_off_loop("publish()", "await publish_async()")
+        check_inside(tx)
         events, place = list(events), tx_options({"tx": tx, "notify": notify})
         publishing.check_events(events)
         added = self._hooks.matching(events) if self._hooks else None
@@ -156,6 +160,7 @@ class Outbox(OutboxFeature):
         self, tx: Any, events: Iterable[NewJob], *, notify: str | None = None
     ) -> list[EventRef]:
         """Many from a coroutine, all or none."""
+        check_inside(tx)
         events, place = list(events), tx_options({"tx": tx, "notify": notify})
         publishing.check_events(events)
         added = self._hooks.matching(events) if self._hooks else None
