@@ -71,3 +71,13 @@ def test_a_lifted_job_shows_it(shop: Shop) -> None:
 
     assert "1 (raised one step by the queue's ageing)" in shop.call("jobs", "show", ref.id).stdout
     assert shop.read("jobs", "show", ref.id)["lifted"] is True
+
+
+def test_a_pause_shows_its_reason(shop: Shop) -> None:
+    shop.call("queues", "pause", "pdf", "--reason", "the disk is full")
+
+    assert "paused: the disk is full" in shop.call("queues").stdout
+    [queue] = shop.items("queues")
+    assert queue["pausedReason"] == "the disk is full"
+    shop.call("queues", "resume", "pdf")
+    assert shop.items("queues")[0]["pausedReason"] is None

@@ -14,6 +14,7 @@ from tenure.core.scope import EVERYTHING, Scope
 from tenure.core.signals import Signals
 from tenure.jobs.options import check_name
 from tenure.operations.audit import Audit
+from tenure.operations.pauses import check_reason, forget_reason, give_reason
 from tenure.stores.contract import Change, Changed, Move, Store
 
 REFUSALS_SHOWN = 100
@@ -120,17 +121,21 @@ class Operator:
             raise FeatureNeeded(min(left))
         return total
 
-    def pause(self, queue: str, actor: str = "operator") -> None:
-        """No worker starts a job of this queue until it is resumed."""
+    def pause(self, queue: str, actor: str = "operator", *, reason: str | None = None) -> None:
+        """No worker starts a job of this queue until it is resumed. `jobs why` shows the reason."""
         check_name("queue", queue)
+        check_reason(reason)
         self._store.queues.pause(queue, actor)
+        give_reason(self._store, queue, reason)
         self._signals.emit("queue.paused", queue=queue, actor=actor)
-        self.audit.note(actor, "queue.paused", queue)
+        facts = {} if reason is None else {"reason": reason}
+        self.audit.note(actor, "queue.paused", queue, **facts)
 
     def resume(self, queue: str, actor: str = "operator") -> None:
         """Let workers start jobs of this queue again."""
         check_name("queue", queue)
         self._store.queues.resume(queue, actor)
+        forget_reason(self._store, queue)
         self._signals.emit("queue.resumed", queue=queue, actor=actor)
         self.audit.note(actor, "queue.resumed", queue)
 

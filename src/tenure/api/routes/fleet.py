@@ -8,6 +8,7 @@ from tenure.api.kit.identity import SiteAdmin, SiteReader
 from tenure.api.kit.service import Engine
 from tenure.api.kit.shapes.fleet import (
     LocksShape,
+    PauseInput,
     QueuesShape,
     QueueStateShape,
     WorkersShape,
@@ -22,18 +23,22 @@ router = APIRouter(prefix="/api", tags=["fleet"])
 
 @router.get("/queues", operation_id="listQueues")
 def list_queues(caller: SiteReader, engine: Engine) -> QueuesShape:
-    """List queues that have open jobs, are paused, or are served by a live worker. Each figure is
-    counted up to 20,000; `atLeast` says that there are more.
+    """List queues that have open jobs, are paused, are served by a live worker, or are declared in
+    code or by an operator. Each figure is counted up to 20,000; `atLeast` says that there are more.
     """
-    return QueuesShape(
-        items=[queue_shape(one) for one in queue_loads(engine.store, engine.insight)]
-    )
+    declared = engine.queues.declared.keys() | engine.queues.kept().keys()
+    found = queue_loads(engine.store, engine.insight, declared)
+    return QueuesShape(items=[queue_shape(one) for one in found])
 
 
 @router.post("/queues/{queue:path}/pause", operation_id="pauseQueue")
-def pause_queue(queue: str, caller: SiteAdmin, engine: Engine) -> QueueStateShape:
-    """Pause a queue: workers start none of its jobs. A queue without jobs can be paused too."""
-    engine.operator.pause(queue, caller.name)
+def pause_queue(
+    queue: str, caller: SiteAdmin, engine: Engine, asked: PauseInput | None = None
+) -> QueueStateShape:
+    """Pause a queue: workers start none of its jobs. A queue without jobs can be paused too. The
+    body is optional; a reason for a queue that is paused already replaces the one it has.
+    """
+    engine.operator.pause(queue, caller.name, reason=None if asked is None else asked.reason)
     return QueueStateShape(name=queue, paused=True)
 
 

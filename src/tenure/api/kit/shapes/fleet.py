@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from tenure.api.kit.shapes.shape import Moment, Shape
+from tenure.api.kit.shapes.shape import Input, Moment, Shape
 from tenure.operations.insight import QueueView, WorkerView
+from tenure.operations.pauses import LONGEST_REASON
 from tenure.stores.contract.parts import HeldLock
 
 
@@ -24,7 +25,16 @@ class QueueShape(Shape):
     slots: int = Field(description="Slots of live workers.")
     paused_by: str | None
     paused_at: Moment | None
+    paused_reason: str | None
     at_least: bool = Field(description="There are more jobs than were counted.")
+
+
+class PauseInput(Input):
+    """Why a queue is paused: one line of text."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "mail server moves"}]})
+
+    reason: str | None = Field(default=None, min_length=1, max_length=LONGEST_REASON)
 
 
 class QueueStateShape(Shape):
@@ -59,7 +69,7 @@ class LockShape(Shape):
 
 
 class QueuesShape(Shape):
-    """Every queue with open jobs or a pause."""
+    """Every queue with open jobs, a pause, or a declaration."""
 
     items: list[QueueShape]
 
@@ -116,6 +126,7 @@ def queue_shape(queue: QueueView) -> QueueShape:
         slots=queue.slots,
         paused_by=queue.paused_by,
         paused_at=queue.paused_at,
+        paused_reason=queue.paused_reason,
         at_least=queue.at_least,
     )
 
