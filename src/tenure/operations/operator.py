@@ -54,19 +54,24 @@ class Operator:
         return self._store.jobs.get(job_id) or before
 
     def move_all(
-        self, where: JobFilter, change: Change, *, watch: Watcher | None = None
+        self,
+        where: JobFilter,
+        change: Change,
+        *,
+        watch: Watcher | None = None,
+        start: Changed | None = None,
     ) -> Changed:
-        """Move every job that matches, in chunks. `watch` is called with the running total."""
+        """Move every job that matches, in chunks. `watch` is called with the running total, whose
+        `next` is where to go on: pass it as `start` to resume a move that was interrupted.
+        """
         if where.empty:
             raise FilterRequired(change.move)
-        total, after = Changed(), None
+        total = start or Changed()
         while True:
-            part = self._change(where, change, after)
-            total = _sum(total, part)
+            total = _sum(total, self._change(where, change, total.next))
             if watch is not None:
                 watch(total)
-            after = part.next
-            if after is None:
+            if total.next is None:
                 break
         self._signals.emit("jobs.moved", move=change.move, actor=change.actor, jobs=total.changed)
         self.audit.note(change.actor, f"jobs.{change.move}", summary(where), jobs=total.changed)
@@ -151,4 +156,5 @@ def _sum(total: Changed, part: Changed) -> Changed:
         matched=total.matched + part.matched,
         changed=total.changed + part.changed,
         refused=refused,
+        next=part.next,
     )
