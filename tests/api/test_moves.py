@@ -222,7 +222,9 @@ def ended(known: Operations, state: OperationState = OperationState.DONE) -> Ope
         [one] = known.recent(EVERYTHING)
         return one if one.state is state else None
 
-    return until(look)
+    found = until(look)
+    assert found is not None
+    return found
 
 
 @pytest.fixture
@@ -301,9 +303,8 @@ def test_a_running_one_is_listed_and_stopped(served: Served) -> None:
     assert served.post(f"{where}/stop").json()["state"] == "running"
     go_on.set()
 
-    told = until(
-        lambda: served.get(where).json()["state"] == "stopped" and served.get(where).json()
-    )
+    until(lambda: served.get(where).json()["state"] == "stopped")
+    told = served.get(where).json()
     assert told["changed"] in (500, 1_000)
     assert served.api.state.service.operations.adopt() == 0
     assert served.post(f"{where}/stop").json() == told
