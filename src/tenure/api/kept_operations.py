@@ -127,13 +127,9 @@ class KeptOperations:
     def adopt(self, runner: str) -> list[Operation]:
         """Take those that nobody goes on with. Of two processes one gets each."""
         taken = []
-        running: dict[str, Any] = {
-            "state": OperationState.RUNNING,
-            "runner": runner,
-            "interrupted": False,
-        }
         for record in filter(self._abandoned, self._all()):
-            mine = replace(_operation(record), **running)
+            running = replace(_operation(record), state=OperationState.RUNNING)
+            mine = replace(running, runner=runner, interrupted=False)
             if mine.where is not None and self._put(mine, record):
                 taken.append(mine)
         return taken

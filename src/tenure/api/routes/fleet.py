@@ -19,6 +19,7 @@ from tenure.api.kit.shapes.fleet import (
 from tenure.operations.queue_loads import queue_loads
 
 router = APIRouter(prefix="/api", tags=["fleet"])
+NO_REASON = PauseInput()
 
 
 @router.get("/queues", operation_id="listQueues")
@@ -33,12 +34,12 @@ def list_queues(caller: SiteReader, engine: Engine) -> QueuesShape:
 
 @router.post("/queues/{queue:path}/pause", operation_id="pauseQueue")
 def pause_queue(
-    queue: str, caller: SiteAdmin, engine: Engine, asked: PauseInput | None = None
+    queue: str, caller: SiteAdmin, engine: Engine, asked: PauseInput = NO_REASON
 ) -> QueueStateShape:
     """Pause a queue: workers start none of its jobs. A queue without jobs can be paused too. The
     body is optional; a reason for a queue that is paused already replaces the one it has.
     """
-    engine.operator.pause(queue, caller.name, reason=None if asked is None else asked.reason)
+    engine.operator.pause(queue, caller.name, reason=asked.reason)
     return QueueStateShape(name=queue, paused=True)
 
 

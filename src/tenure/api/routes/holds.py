@@ -47,6 +47,9 @@ class ReleaseInput(Input):
     key: str | None = Field(default=None, min_length=1)
 
 
+WHOLE_KIND = ReleaseInput()
+
+
 class ReleasedShape(Shape):
     """Whether there was a hold to end."""
 
@@ -70,10 +73,9 @@ def hold_key(kind: KindPath, asked: HoldInput, caller: SiteAdmin, engine: Engine
 
 @router.post("/limits/{kind:path}/release", operation_id="releaseKey")
 def release_key(
-    kind: KindPath, caller: SiteAdmin, engine: Engine, asked: ReleaseInput | None = None
+    kind: KindPath, caller: SiteAdmin, engine: Engine, asked: ReleaseInput = WHOLE_KIND
 ) -> ReleasedShape:
     """End a hold. The jobs start again within a second."""
-    key = None if asked is None else asked.key
-    if known := engine.limits.release(kind, key):
-        engine.operator.audit.note(caller.name, "limit.released", kind, key=key)
-    return ReleasedShape(kind=kind, key=key, released=known)
+    if known := engine.limits.release(kind, asked.key):
+        engine.operator.audit.note(caller.name, "limit.released", kind, key=asked.key)
+    return ReleasedShape(kind=kind, key=asked.key, released=known)
