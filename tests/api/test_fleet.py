@@ -12,6 +12,7 @@ import pytest
 
 from tenure import State, Tenure, Worker
 from tenure.features.schedules import Schedules
+from tenure.worker.settling import heartbeat
 from tests.api.conftest import Serve, Served, add_report
 from tests.api.test_bad_input import check_problem
 from tests.support.until import until
@@ -204,3 +205,22 @@ def test_a_caller_over_its_limit_is_told_when_to_come_again(serve: Serve) -> Non
     assert over.headers["ratelimit"].startswith('"caller";r=0;t=')
     assert served.get("/api/jobs", headers=other).status_code == 200
     assert served.get("/v1/health/live").status_code == 200
+
+
+def test_a_worker_is_asked_to_stop_and_ends(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heartbeat, "SIGN_IN_EVERY", 0.0)
+    worker = Worker(served.engine)
+    with worker:
+        [listed] = until(lambda: served.get("/api/workers").json()["items"])
+        assert (listed["app"], listed["release"]) == ("", "")
+        path = f"/api/workers/{listed['workerId']}/stop"
+        check_problem(served.post(path, headers=served.key("read")), 403, "forbidden")
+        assert served.post(path).json() == {"workerId": worker.id, "stopping": True}
+        until(lambda: served.get("/api/workers").json()["items"] == [])
+        assert not worker.stop_request.hurry.is_set()
+    assert served.engine.store.records.find("worker_stops", worker.id) is None
+    check_problem(served.post(path), 404, "worker-not-found")
+    [line] = served.get("/api/audit?action=worker.stop").json()["items"]
+    assert line["target"] == worker.id

@@ -81,3 +81,13 @@ def test_a_pause_shows_its_reason(shop: Shop) -> None:
     assert queue["pausedReason"] == "the disk is full"
     shop.call("queues", "resume", "pdf")
     assert shop.items("queues")[0]["pausedReason"] is None
+
+
+def test_a_worker_is_asked_to_stop(shop: Shop) -> None:
+    with Worker(shop.engine) as worker:
+        assert [one["workerId"] for one in shop.items("workers")] == [worker.id]
+        said = shop.call("workers", "stop", worker.id)
+    assert said.stdout == f"worker {worker.id} is asked to stop\n"
+    refused = shop.call("workers", "stop", worker.id)
+    assert refused.exit_code == 2
+    assert "there is no worker" in refused.stderr

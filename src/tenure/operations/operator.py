@@ -15,6 +15,7 @@ from tenure.core.signals import Signals
 from tenure.jobs.options import check_name
 from tenure.operations.audit import Audit
 from tenure.operations.pauses import check_reason, forget_reason, give_reason
+from tenure.operations.worker_stops import ask_to_stop
 from tenure.stores.contract import Change, Changed, Move, Store
 
 REFUSALS_SHOWN = 100
@@ -143,6 +144,15 @@ class Operator:
         forget_reason(self._store, queue)
         self._signals.emit("queue.resumed", queue=queue, actor=actor)
         self.audit.note(actor, "queue.resumed", queue)
+
+    def stop_worker(self, worker_id: str, actor: str = "operator") -> bool:
+        """Ask a worker to stop: within 15 s it starts nothing new, finishes what runs, and ends.
+        False if there is no such worker.
+        """
+        found = ask_to_stop(self._store, worker_id, actor)
+        if found:
+            self.audit.note(actor, "worker.stop", worker_id)
+        return found
 
 
 def dead_letters(where: JobFilter) -> JobFilter:

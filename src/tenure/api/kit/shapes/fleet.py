@@ -58,6 +58,15 @@ class WorkerShape(Shape):
     silent_seconds: float
     listening: bool
     alive: bool
+    app: str = Field(description="The app that it runs (`TENURE_APP_NAME`); may be empty.")
+    release: str
+
+
+class StoppingShape(Shape):
+    """A worker that is asked to stop."""
+
+    worker_id: str
+    stopping: bool
 
 
 class LockShape(Shape):
@@ -145,6 +154,8 @@ def worker_shape(worker: WorkerView) -> WorkerShape:
         silent_seconds=worker.silent_seconds,
         listening=worker.listening,
         alive=worker.alive,
+        app=worker.app,
+        release=worker.release,
     )
 
 
