@@ -84,7 +84,9 @@ def test_a_pause_shows_its_reason(shop: Shop) -> None:
 
 
 def test_a_worker_is_asked_to_stop(shop: Shop) -> None:
-    with Worker(shop.engine) as worker:
+    engine = shop.engine
+    engine.job("hang")(lambda job: None)
+    with Worker(engine) as worker:
         assert [one["workerId"] for one in shop.items("workers")] == [worker.id]
         said = shop.call("workers", "stop", worker.id)
     assert said.stdout == f"worker {worker.id} is asked to stop\n"

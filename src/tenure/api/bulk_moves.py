@@ -101,7 +101,7 @@ class Operations:
         """Go on with abandoned operations; returns how many."""
         adopted = self._kept.adopt(self._runner)
         for operation in adopted:
-            self._submit(operation, self._rest(operation))
+            self._submit(operation, _rest(self._engine, operation))
         return len(adopted)
 
     def close(self) -> None:
@@ -123,19 +123,6 @@ class Operations:
     def _submit(self, operation: Operation, move: Move) -> Future[Operation]:
         self._waiting[str(operation.id)] = operation
         return self._pool.submit(self._run, operation, move)
-
-    def _rest(self, operation: Operation) -> Move:
-        """The move from where it was left, in the scope of the caller who began it."""
-        jobs = ScopedJobs(self._engine, Scope(operation.tenant, operation.owner), operation.actor)
-        moves = {"replay": jobs.replay, "cancel": jobs.cancel_all}
-        start = Changed(
-            matched=operation.matched,
-            changed=operation.changed,
-            refused=operation.refused_ids,
-            next=operation.after,
-        )
-        where = filter_of(operation.where or {})
-        return lambda watch: moves[operation.action](where, watch=watch, start=start)
 
     def _new(
         self, jobs: ScopedJobs, action: str, total: int, state: OperationState, name: str | None
@@ -214,6 +201,20 @@ class _Teller:
         self.operation = self._tell(self.operation)
         if self.operation.stop:
             raise Stopped
+
+
+def _rest(engine: Tenure, operation: Operation) -> Move:
+    """The move from where it was left, in the scope of the caller who began it."""
+    jobs = ScopedJobs(engine, Scope(operation.tenant, operation.owner), operation.actor)
+    moves = {"replay": jobs.replay, "cancel": jobs.cancel_all}
+    start = Changed(
+        matched=operation.matched,
+        changed=operation.changed,
+        refused=operation.refused_ids,
+        next=operation.after,
+    )
+    where = filter_of(operation.where or {})
+    return lambda watch: moves[operation.action](where, watch=watch, start=start)
 
 
 def _counted(operation: Operation, total: Changed) -> Operation:
