@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tenure import Fail, RunningJob, Tenure
+from tenure.stores.contract import ClaimRequest
 from tenure.stores.sql.store import sql_store
 from tenure.worker import Worker
 from tests.api.conftest import Served
@@ -263,3 +264,16 @@ def test_findings_bring_the_remedy(served: Served, engine: Tenure) -> None:
     cancel = next(one for one in by_check["kinds"]["remedies"] if one["method"])
     assert cancel["danger"]
     assert served.post(cancel["path"], cancel["body"]).json()["changed"] == 1
+
+
+def test_the_jobs_in_the_hands_of_a_worker_are_listed(served: Served, engine: Tenure) -> None:
+    job_id = engine.enqueue("ok", {"x": 1}).id
+    engine.enqueue("ok", {"x": 2})
+    place = engine.get(job_id)
+    request = ClaimRequest(owner="host:1:a", kinds={"ok"}, slots={place.queue: 1}, lease_seconds=60)
+    assert len(engine.store.jobs.claim(request).jobs) == 1
+
+    assert [one["jobId"] for one in items(served, "/api/jobs", worker="host:1:a")] == [job_id]
+    assert items(served, "/api/jobs", worker="host:1:b") == []
+    counts = served.get("/api/jobs/counts?worker=host:1:a").json()["states"]
+    assert counts["running"] == {"count": 1, "precision": "exact"}
