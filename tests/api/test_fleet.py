@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from tenure import State, Tenure, Worker
 from tenure.features.schedules import Schedules
+from tenure.worker.settling import heartbeat
 from tests.api.conftest import Serve, Served, add_report
 from tests.api.test_bad_input import check_problem
 from tests.support.until import until
@@ -36,6 +39,23 @@ def test_queues_are_listed_paused_and_resumed(served: Served) -> None:
     assert (line.actor, line.action) == ("test", "key.created")
 
 
+def test_a_pause_has_a_reason_and_declared_queues_are_listed(served: Served) -> None:
+    served.engine.queue("pdf", slots=2)
+    served.engine.queues.set("mail", fair=False)
+    path = "/api/queues/slow/pause"
+    assert served.post(path, {"reason": "disk is full"}).json()["paused"]
+
+    found = {one["name"]: one["pausedReason"] for one in served.get("/api/queues").json()["items"]}
+    assert found == {"mail": None, "pdf": None, "slow": "disk is full"}
+    [line] = served.get("/api/audit?action=queue.paused").json()["items"]
+    assert line["facts"] == {"reason": "disk is full"}
+    served.post("/api/queues/slow/resume")
+    assert served.engine.store.records.find("pause_reasons", "slow") is None
+    for bad in ({"reason": ""}, {"reason": 1}, {"because": "x"}):
+        check_problem(served.post(path, bad), 422, "invalid-request")
+    check_problem(served.post(path, {"reason": "a\nb"}), 422, "bad-option")
+
+
 def test_a_queue_with_a_slash_in_its_name_is_paused_too(served: Served) -> None:
     served.engine.enqueue("report", queue="pdf/large")
 
@@ -60,9 +80,13 @@ def test_schedules_are_seen_paused_edited_and_run(served: Served) -> None:
     [listed] = served.get("/api/schedules").json()["items"]
     assert (listed["name"], listed["every"], listed["kind"]) == ("hourly", 3_600, "report")
     path = "/api/schedules/hourly"
+    times = [datetime.fromisoformat(one) for one in listed["next"]]
+    assert (len(times), listed["next"][0]) == (5, listed["nextAt"])
+    assert {after - before for before, after in pairwise(times)} == {timedelta(hours=1)}
 
     assert served.post(f"{path}/pause").json()["pausedBy"].startswith("key:test:")
-    assert served.get(path).json()["nextAt"] is None
+    paused = served.get(path).json()
+    assert (paused["nextAt"], paused["next"]) == (None, [])
     assert served.post(f"{path}/resume").json()["paused"] is False
     change = {"cron": "30 2 * * *", "zone": "Europe/Berlin", "catchUp": "all", "limit": 3}
     edited = served.client.patch(path, json=change).json()
@@ -71,6 +95,7 @@ def test_schedules_are_seen_paused_edited_and_run(served: Served) -> None:
     assert served.post(f"{path}/reset").json()["every"] == 3_600
     run = served.post(f"{path}/run")
     assert (run.status_code, run.json()) == (201, {"jobId": "1", "created": True})
+    assert served.get(path).json()["lastRuns"] == []
 
 
 def test_what_a_schedule_cannot_be_is_refused(served: Served) -> None:
@@ -180,3 +205,22 @@ def test_a_caller_over_its_limit_is_told_when_to_come_again(serve: Serve) -> Non
     assert over.headers["ratelimit"].startswith('"caller";r=0;t=')
     assert served.get("/api/jobs", headers=other).status_code == 200
     assert served.get("/v1/health/live").status_code == 200
+
+
+def test_a_worker_is_asked_to_stop_and_ends(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heartbeat, "SIGN_IN_EVERY", 0.0)
+    worker = Worker(served.engine)
+    with worker:
+        [listed] = until(lambda: served.get("/api/workers").json()["items"])
+        assert (listed["app"], listed["release"]) == ("", "")
+        path = f"/api/workers/{listed['workerId']}/stop"
+        check_problem(served.post(path, headers=served.key("read")), 403, "forbidden")
+        assert served.post(path).json() == {"workerId": worker.id, "stopping": True}
+        until(lambda: served.get("/api/workers").json()["items"] == [])
+        assert not worker.stop_request.hurry.is_set()
+    assert served.engine.store.records.find("worker_stops", worker.id) is None
+    check_problem(served.post(path), 404, "worker-not-found")
+    [line] = served.get("/api/audit?action=worker.stop").json()["items"]
+    assert line["target"] == worker.id

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,10 +14,14 @@ import pytest
 from tenure import Delays, RunningJob, State, Tenure
 from tenure.access.scoped_jobs import ScopedJobs
 from tenure.api import bulk_moves as operations
-from tenure.api.bulk_moves import COLLECTION, Operations, OperationState
-from tenure.core.scope import EVERYTHING
+from tenure.api.bulk_moves import COLLECTION, Operation, Operations, OperationState
+from tenure.api.kept_operations import Overtaken
+from tenure.api.stored_filter import filter_data, filter_of
+from tenure.core.filter import JobFilter, PayloadPath
+from tenure.core.scope import EVERYTHING, Scope
 from tenure.operations.operator import Watcher
-from tenure.stores.contract import Changed
+from tenure.stores.contract import Change, Changed
+from tenure.stores.contract import Move as StoreMove
 from tenure.testing import run_until_idle
 from tests.api.conftest import Serve, Served
 from tests.api.test_bad_input import check_problem
@@ -161,12 +168,12 @@ def test_one_whose_process_went_silent_is_lost(served: Served) -> None:
     operations = served.api.state.service.operations
     where = served.post("/api/jobs/cancel", {"kind": ["none"]}).headers["location"]
     name = where.rpartition("/")[2]
-    record = operations._records.find(name)
+    record = operations._kept._records.find(name)
     data = {**record.data, "state": OperationState.RUNNING}
     served.engine.store.records.upsert(replace(record, data=data))
 
     assert served.get(where).json()["state"] == "running"
-    operations._silent = lambda told_at: True
+    operations._kept._silent = lambda told_at: True
     assert served.get(where).json()["state"] == "lost"
 
 
@@ -189,3 +196,127 @@ def test_shutdown_stops_between_chunks(serve: Serve, engine: Tenure) -> None:
 
     told = served.get(begun.headers["location"]).json()
     assert (told["state"], told["changed"]) == ("stopped", 500)
+
+
+def interrupted(engine: Tenure, where: JobFilter) -> Operations:
+    """A replay that is stopped by a shutdown after its first chunk."""
+    known, jobs = Operations(engine), ScopedJobs(engine, Scope("acme"), "tester")
+    held = threading.Event()
+
+    def move(watch: Watcher) -> Changed:
+        def hear(total: Changed) -> None:
+            held.set()
+            assert known._stopping.wait(20)
+            watch(total)
+
+        return jobs.replay(where, watch=hear)
+
+    known.begin(jobs, "replay", 1_200, move, where)
+    assert held.wait(20)
+    known.close()
+    return known
+
+
+def ended(known: Operations, state: OperationState = OperationState.DONE) -> Operation:
+    def look() -> Operation | None:
+        [one] = known.recent(EVERYTHING)
+        return one if one.state is state else None
+
+    found = until(look)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def buried(database_url: str) -> Iterator[Tenure]:
+    """1,200 dead jobs of a tenant, and 3 of another, on each kind of database."""
+    engine = Tenure(database_url)
+    engine.enqueue_many([engine.new("boom", tenant="acme") for _ in range(1_200)])
+    engine.enqueue_many([engine.new("boom", tenant="globex") for _ in range(3)])
+    engine.operator.move_all(JobFilter(kinds=("boom",)), Change(move=StoreMove.CANCEL))
+    yield engine
+    engine.close()
+
+
+WHERE = JobFilter(kinds=("boom",), states=(State.CANCELED,))
+
+
+def test_another_process_goes_on_with_what_a_shutdown_interrupted(buried: Tenure) -> None:
+    first = interrupted(buried, WHERE)
+    [left] = first.recent(EVERYTHING)
+    assert (left.state, left.interrupted, left.changed) == (OperationState.STOPPED, True, 500)
+
+    second, third = Operations(buried), Operations(buried)
+    assert (second.adopt(), third.adopt()) == (1, 0)
+    done = ended(second)
+    assert (done.matched, done.changed, done.actor) == (1_200, 1_200, "tester")
+    assert buried.insight.counts() == {State.QUEUED: 1_200, State.CANCELED: 3}
+    second.close()
+
+
+def test_one_whose_process_was_killed_is_taken_over_and_not_given_back(buried: Tenure) -> None:
+    first = interrupted(buried, WHERE)
+    [left] = first.recent(EVERYTHING)
+    record = first._kept._records.find(str(left.id))
+    assert record is not None
+    data = {**record.data, "state": OperationState.RUNNING, "interrupted": False}
+    buried.store.records.upsert(replace(record, data=data))
+    second = Operations(buried)
+    assert second.adopt() == 0  # it was heard of a moment ago
+
+    second._kept._silent = lambda told_at: True  # type: ignore[method-assign]
+    assert second.adopt() == 1
+    with pytest.raises(Overtaken):
+        first._kept.tell(left)
+    assert ended(second).changed == 1_200
+    second.close()
+
+
+def test_an_interrupted_one_can_be_stopped_for_good(buried: Tenure) -> None:
+    known = interrupted(buried, WHERE)
+    [left] = known.recent(EVERYTHING)
+
+    assert known.stop(str(left.id), EVERYTHING).state is OperationState.STOPPED
+    assert Operations(buried).adopt() == 0
+
+
+def test_a_running_one_is_listed_and_stopped(served: Served) -> None:
+    bury(served, 1_200)
+    first, go_on, change = threading.Event(), threading.Event(), served.engine.store.jobs.change
+
+    def slow(*args: Any) -> Changed:
+        done = change(*args)
+        first.set()
+        assert go_on.wait(20)
+        return done
+
+    served.engine.store.jobs.change = slow  # type: ignore[method-assign, assignment]
+    begun = served.post("/api/jobs/replay", {"state": ["dead"]})
+    assert first.wait(20)
+    [listed] = served.get("/api/operations").json()["items"]
+    assert (listed["state"], listed["filter"]) == ("running", "states=dead")
+    where = begun.headers["location"]
+    reader, globex = served.key("read"), served.key("write", tenant="globex")
+    check_problem(served.post(f"{where}/stop", headers=reader), 403, "forbidden")
+    check_problem(served.post(f"{where}/stop", headers=globex), 404, "operation-not-found")
+    assert served.get("/api/operations", headers=globex).json() == {"items": []}
+    assert served.post(f"{where}/stop").json()["state"] == "running"
+    go_on.set()
+
+    until(lambda: served.get(where).json()["state"] == "stopped")
+    told = served.get(where).json()
+    assert told["changed"] in (500, 1_000)
+    assert served.api.state.service.operations.adopt() == 0
+    assert served.post(f"{where}/stop").json() == told
+
+
+def test_a_filter_is_stored_whole() -> None:
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    where = JobFilter(
+        ids=("1",), states=(State.DEAD,), created_after=moment, finished_before=moment,
+        payload=(PayloadPath("a.b", "1"),), tenant="", parent="7",
+    )  # fmt: skip
+
+    assert filter_of(json.loads(json.dumps(filter_data(where)))) == where
+    with pytest.raises(TypeError):
+        filter_of({"colour": "red"})

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from tenure import Fail, RunningJob, Tenure
+from tenure.stores.contract import ClaimRequest
 from tenure.stores.sql.store import sql_store
 from tenure.worker import Worker
 from tests.api.conftest import Served
+from tests.api.test_bad_input import check_problem
 
 
 @pytest.fixture(autouse=True)
@@ -187,6 +189,52 @@ def test_limits_are_set_and_removed(served: Served, engine: Tenure) -> None:
     assert items(served, "/api/audit", target="nothing") == []
 
 
+def test_one_key_is_limited_and_held(served: Served, engine: Tenure) -> None:
+    path = "/api/limits/mail.send"
+    put = served.client.put(f"{path}?key=acme", json={"running": 2})
+    assert (put.json()["key"], put.json()["running"]) == ("acme", 2)
+    made = served.post(f"{path}/hold", {"key": "acme", "seconds": 60, "reason": "503", "probes": 1})
+    assert (made.json()["key"], made.json()["seconds"], made.json()["probes"]) == ("acme", 60.0, 1)
+    ends = "2100-01-01T00:00:00Z"
+    whole = served.post(f"{path}/hold", {"until": ends, "reason": "all of it"})
+    check_problem(whole, 422, "bad-option")  # too long: pause its queue
+
+    listed = served.get("/api/limits").json()
+    assert [(one["kind"], one["key"]) for one in listed["items"]] == [("mail.send", "acme")]
+    assert [one["reason"] for one in listed["holds"]] == ["503"]
+    gone = {"kind": "mail.send", "key": "acme", "released": True}
+    assert served.post(f"{path}/release", {"key": "acme"}).json() == gone
+    assert served.post(f"{path}/release", {"key": "acme"}).json()["released"] is False
+    assert served.post(f"{path}/release").json()["released"] is False
+    assert served.client.delete(f"{path}?key=acme").status_code == 204
+    assert served.client.delete(f"{path}?key=acme").status_code == 404
+    assert served.get("/api/limits").json() == {"items": [], "holds": []}
+    said = [
+        (one["action"], one["facts"]["key"]) for one in items(served, "/api/audit", action="limit.")
+    ]
+    assert said == [
+        ("limit.forgotten", "acme"), ("limit.released", "acme"), ("limit.held", "acme"),
+        ("limit.set", "acme"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"reason": "x"},
+        {"seconds": 5},
+        {"seconds": 5, "until": "2030-01-01T00:00:00Z", "reason": "x"},
+        {"until": 5, "reason": "x"},
+        {"seconds": 0, "reason": "x"},
+        {"seconds": 5, "reason": "x", "key": ""},
+        {"seconds": 5, "reason": "x", "probes": True},
+    ],
+)
+def test_a_hold_has_one_end_and_a_reason(served: Served, asked: dict[str, Any]) -> None:
+    check_problem(served.post("/api/limits/mail.send/hold", asked), 422, "invalid-request")
+    assert served.get("/api/limits").json()["holds"] == []
+
+
 def test_tenants_have_shares_and_caps(served: Served, engine: Tenure) -> None:
     engine.enqueue("ok", {"x": 1}, tenant="acme")
 
@@ -216,3 +264,16 @@ def test_findings_bring_the_remedy(served: Served, engine: Tenure) -> None:
     cancel = next(one for one in by_check["kinds"]["remedies"] if one["method"])
     assert cancel["danger"]
     assert served.post(cancel["path"], cancel["body"]).json()["changed"] == 1
+
+
+def test_the_jobs_in_the_hands_of_a_worker_are_listed(served: Served, engine: Tenure) -> None:
+    job_id = engine.enqueue("ok", {"x": 1}).id
+    engine.enqueue("ok", {"x": 2})
+    place = engine.get(job_id)
+    request = ClaimRequest(owner="host:1:a", kinds={"ok"}, slots={place.queue: 1}, lease_seconds=60)
+    assert len(engine.store.jobs.claim(request).jobs) == 1
+
+    assert [one["jobId"] for one in items(served, "/api/jobs", worker="host:1:a")] == [job_id]
+    assert items(served, "/api/jobs", worker="host:1:b") == []
+    counts = served.get("/api/jobs/counts?worker=host:1:a").json()["states"]
+    assert counts["running"] == {"count": 1, "precision": "exact"}

@@ -71,3 +71,25 @@ def test_a_lifted_job_shows_it(shop: Shop) -> None:
 
     assert "1 (raised one step by the queue's ageing)" in shop.call("jobs", "show", ref.id).stdout
     assert shop.read("jobs", "show", ref.id)["lifted"] is True
+
+
+def test_a_pause_shows_its_reason(shop: Shop) -> None:
+    shop.call("queues", "pause", "pdf", "--reason", "the disk is full")
+
+    assert "paused: the disk is full" in shop.call("queues").stdout
+    [queue] = shop.items("queues")
+    assert queue["pausedReason"] == "the disk is full"
+    shop.call("queues", "resume", "pdf")
+    assert shop.items("queues")[0]["pausedReason"] is None
+
+
+def test_a_worker_is_asked_to_stop(shop: Shop) -> None:
+    engine = shop.engine
+    engine.job("hang")(lambda job: None)
+    with Worker(engine) as worker:
+        assert [one["workerId"] for one in shop.items("workers")] == [worker.id]
+        said = shop.call("workers", "stop", worker.id)
+    assert said.stdout == f"worker {worker.id} is asked to stop\n"
+    refused = shop.call("workers", "stop", worker.id)
+    assert refused.exit_code == 2
+    assert "there is no worker" in refused.stderr

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tenure import NO_RETRY, Limit, RunningJob, Settings, Tenure, Worker
+from tenure.core.errors import OptionError
 from tenure.core.rules.shard import Shard
 from tenure.testing import run_until_idle
 from tenure.worker.settings import WorkerSettings
@@ -35,6 +36,28 @@ def test_its_queue_is_paused(app: Tenure) -> None:
     app.operator.pause("default", "ada")
 
     assert app.insight.why(app.get(app.enqueue("x"))).text.endswith("was paused by ada")
+
+
+def test_a_pause_has_a_reason_until_it_ends(app: Tenure) -> None:
+    job = app.get(app.enqueue("x"))
+    app.operator.pause("default", "ada", reason="the mail server moves")
+    app.operator.pause("default", "bob")
+
+    assert app.insight.why(job).text.endswith("was paused by ada: the mail server moves")
+    assert app.insight.queues()[0].paused_reason == "the mail server moves"
+    app.operator.pause("default", "bob", reason="it moves slowly")
+    assert app.insight.why(job).text.endswith("was paused by ada: it moves slowly")
+
+    app.store.queues.resume("default", "an older release, which leaves the reason")
+    app.operator.pause("default", "eve")
+    assert app.insight.why(job).text.endswith("was paused by eve")
+
+
+@pytest.mark.parametrize("reason", ["", " ", "two\nlines", "x" * 501])
+def test_a_reason_is_one_line(app: Tenure, reason: str) -> None:
+    with pytest.raises(OptionError, match="one line of 1 to 500"):
+        app.operator.pause("default", reason=reason)
+    assert app.insight.queues() == []
 
 
 def test_it_is_behind_others_and_blocked_by_one_that_failed(app: Tenure) -> None:

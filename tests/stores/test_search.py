@@ -10,6 +10,7 @@ from tenure import Fail, JobFilter, RunningJob, Tenure
 from tenure.core.job import State
 from tenure.core.rules.error_groups import shown
 from tenure.core.search import search
+from tenure.stores.contract import ClaimRequest
 from tenure.stores.contract.reading import Count, Precision
 from tenure.stores.sql.read import counts, walk
 from tenure.worker import Worker
@@ -61,6 +62,22 @@ def test_each_word_finds_what_it_says(app: Tenure) -> None:
     assert (
         found(app, "payload.x:8") == found(app, "error:nothing") == found(app, "state:open") == []
     )
+
+
+def test_the_jobs_in_the_hands_of_a_worker_are_found_and_counted(app: Tenure) -> None:
+    mine, other = app.enqueue("ok", {"x": 1}).id, app.enqueue("ok", {"x": 2}).id
+    app.enqueue("ok", {"x": 3})
+    for job_id, worker in ((mine, "host:1:a"), (other, "host:1:b")):
+        slots = {"q1": 1}
+        request = ClaimRequest(owner=worker, kinds={"ok"}, slots=slots, lease_seconds=60)
+        assert [job.id for job in app.store.jobs.claim(request).jobs] == [job_id]
+
+    assert found(app, "worker:host:1:a") == found(app, "worker:host:1:a state:running") == [mine]
+    assert found(app, "worker:host:1:c") == found(app, "worker:host:1:a state:succeeded") == []
+    where = search("worker:host:1:b")
+    assert sum(app.insight.counts(where).values()) == 1
+    tally = app.store.jobs.tally(where)
+    assert tally.states[State.RUNNING] == Count(1, Precision.EXACT)
 
 
 def test_a_group_holds_the_jobs_whose_last_run_failed_like_this(app: Tenure) -> None:

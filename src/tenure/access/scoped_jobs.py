@@ -47,15 +47,19 @@ class ScopedJobs(ScopedReads):
         """How many jobs match now."""
         return sum(self.counts(where).values())
 
-    def replay(self, where: JobFilter, *, watch: Watcher | None = None) -> Changed:
+    def replay(
+        self, where: JobFilter, *, watch: Watcher | None = None, start: Changed | None = None
+    ) -> Changed:
         """Failed and dead jobs that match start anew, unless the filter names other states."""
         change = Change(move=Move.RETRY, actor=self.actor)
-        return self._move_all("replay", where, dead_letters(where), change, watch)
+        return self._move_all("replay", where, dead_letters(where), change, watch, start)
 
-    def cancel_all(self, where: JobFilter, *, watch: Watcher | None = None) -> Changed:
+    def cancel_all(
+        self, where: JobFilter, *, watch: Watcher | None = None, start: Changed | None = None
+    ) -> Changed:
         """Cancel all jobs that match."""
         change = Change(move=Move.CANCEL, actor=self.actor)
-        return self._move_all("cancel", where, where, change, watch)
+        return self._move_all("cancel", where, where, change, watch, start)
 
     def enqueue(self, kind: str, payload: Any = None, **options: Unpack[Options]) -> JobRef:
         """Add a job with the tenant and owner of the scope; Forbidden for any other."""
@@ -66,11 +70,19 @@ class ScopedJobs(ScopedReads):
         return self.app.operator.move(job_id, change, self.scope)
 
     def _move_all(
-        self, name: str, asked: JobFilter, where: JobFilter, change: Change, watch: Watcher | None
+        self,
+        name: str,
+        asked: JobFilter,
+        where: JobFilter,
+        change: Change,
+        watch: Watcher | None,
+        start: Changed | None,
     ) -> Changed:
         """The scope is no filter: without one nothing is moved, not everything in the scope."""
         # Judged by what was asked for: a scope alone would make every move a move of everything.
         if asked.empty:
             raise FilterRequired(name)
         mine = self.scope.narrow(where)
-        return Changed() if mine is None else self.app.operator.move_all(mine, change, watch=watch)
+        if mine is None:
+            return Changed()
+        return self.app.operator.move_all(mine, change, watch=watch, start=start)

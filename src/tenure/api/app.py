@@ -88,6 +88,7 @@ def _add_guards(api: FastAPI, engine: Tenure, settings: ApiSettings) -> None:
 async def _live(api: FastAPI) -> AsyncIterator[None]:
     service: Service = api.state.service
     async with service.worker:
+        service.operations.start()
         try:
             yield
         finally:

@@ -90,11 +90,12 @@ def root(context: typer.Context, version: Version = False) -> None:
 
 
 for command in (
-    up, worker, api, enqueue, tick, migrate, workers, doctor, audit, stats, errors, kinds,
+    up, worker, api, enqueue, tick, migrate, doctor, audit, stats, errors, kinds,
 ):  # fmt: skip
     app.command(command.__name__)(command)
 app.add_typer(jobs, name="jobs")
 app.add_typer(queues, name="queues")
+app.add_typer(workers, name="workers")
 app.add_typer(tenants, name="tenants")
 app.add_typer(limits, name="limits")
 app.add_typer(keys, name="keys")

@@ -70,6 +70,8 @@ class JobFilter:
     payload: tuple[PayloadPath, ...] | None = None
     parent: str | None = None
     """The job that enqueued it, or its batch."""
+    worker: str | None = None
+    """The worker process that has it in hand."""
 
     @property
     def empty(self) -> bool:

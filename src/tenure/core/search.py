@@ -111,6 +111,7 @@ WORDS: dict[str, Callable[[_Found, str], None]] = {
     "error": _one("error", "error"),
     "group": _one("error_group", "group"),
     "parent": _one("parent", "parent"),
+    "worker": _one("worker", "worker"),
     "id": _many("ids"),
 }
 

@@ -14,6 +14,7 @@ from tenure.core.rules.holds import KeyHold
 from tenure.core.rules.order import Hold
 from tenure.core.rules.shard import Shard
 from tenure.core.rules.why import Facts, Why, why
+from tenure.operations.pauses import Pause, pauses
 from tenure.operations.tenants import Tenants
 from tenure.stores.contract import Attempt, Capability, LogLine, Store
 from tenure.stores.contract.parts import Depth, Load, Record, every
@@ -36,6 +37,7 @@ class QueueView:
     slots: int = 0
     paused_by: str | None = None
     paused_at: datetime | None = None
+    paused_reason: str | None = None
     at_least: bool = False
 
 
@@ -144,9 +146,9 @@ class Insight:
     def queues(self, depths: Sequence[Depth] | None = None) -> list[QueueView]:
         """Every queue that has open jobs or is paused; `depths` reuses counts."""
         depths = self.depths() if depths is None else depths
-        paused = {queue.name: queue.paused for queue in self._store.queues.list()}
-        names = sorted({depth.queue for depth in depths} | set(paused))
-        return [_queue(name, depths, paused.get(name, False)) for name in names]
+        known, paused = {one.name for one in self._store.queues.list()}, pauses(self._store)
+        names = sorted({depth.queue for depth in depths} | known)
+        return [_queue(name, depths, paused.get(name)) for name in names]
 
     def workers(self) -> list[WorkerView]:
         """Worker processes, live and silent."""
@@ -169,11 +171,10 @@ class Insight:
     def around(self) -> Around:
         """The facts that `why` needs, to be shared by many calls."""
         now = self._store.now()
-        queues = self._store.queues.list()
         return Around(
             now=now,
             alive=[worker for worker in _workers(self._store, now) if worker.alive],
-            paused_by={queue.name: queue.by or "somebody" for queue in queues if queue.paused},
+            paused_by={name: one.text for name, one in pauses(self._store).items()},
             caps=Tenants(self._store).caps(),
             holds=_holds(self._store),
         )
@@ -243,15 +244,19 @@ def holds_of(store: Store, jobs: Sequence[Job], around: Around) -> dict[str, Key
     return found
 
 
-def _queue(name: str, depths: Sequence[Depth], paused: bool) -> QueueView:
+def _queue(name: str, depths: Sequence[Depth], pause: Pause | None) -> QueueView:
     mine = [depth for depth in depths if depth.queue == name]
     waiting = [depth for depth in mine if depth.state is State.QUEUED]
+    said = pause or Pause(None, None, None)
     return QueueView(
         name=name,
         queued=sum(depth.jobs for depth in waiting),
         running=sum(depth.jobs for depth in mine if depth.state is State.RUNNING),
         oldest_run_at=min((depth.oldest_run_at for depth in waiting), default=None),
-        paused=paused,
+        paused=pause is not None,
+        paused_by=said.by,
+        paused_at=said.at,
+        paused_reason=said.reason,
     )
 
 

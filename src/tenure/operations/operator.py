@@ -14,6 +14,8 @@ from tenure.core.scope import EVERYTHING, Scope
 from tenure.core.signals import Signals
 from tenure.jobs.options import check_name
 from tenure.operations.audit import Audit
+from tenure.operations.pauses import check_reason, forget_reason, give_reason
+from tenure.operations.worker_stops import ask_to_stop
 from tenure.stores.contract import Change, Changed, Move, Store
 
 REFUSALS_SHOWN = 100
@@ -53,19 +55,24 @@ class Operator:
         return self._store.jobs.get(job_id) or before
 
     def move_all(
-        self, where: JobFilter, change: Change, *, watch: Watcher | None = None
+        self,
+        where: JobFilter,
+        change: Change,
+        *,
+        watch: Watcher | None = None,
+        start: Changed | None = None,
     ) -> Changed:
-        """Move every job that matches, in chunks. `watch` is called with the running total."""
+        """Move every job that matches, in chunks. `watch` is called with the running total, whose
+        `next` is where to go on: pass it as `start` to resume a move that was interrupted.
+        """
         if where.empty:
             raise FilterRequired(change.move)
-        total, after = Changed(), None
+        total = start or Changed()
         while True:
-            part = self._change(where, change, after)
-            total = _sum(total, part)
+            total = _sum(total, self._change(where, change, total.next))
             if watch is not None:
                 watch(total)
-            after = part.next
-            if after is None:
+            if total.next is None:
                 break
         self._signals.emit("jobs.moved", move=change.move, actor=change.actor, jobs=total.changed)
         self.audit.note(change.actor, f"jobs.{change.move}", summary(where), jobs=total.changed)
@@ -120,19 +127,32 @@ class Operator:
             raise FeatureNeeded(min(left))
         return total
 
-    def pause(self, queue: str, actor: str = "operator") -> None:
-        """No worker starts a job of this queue until it is resumed."""
+    def pause(self, queue: str, actor: str = "operator", *, reason: str | None = None) -> None:
+        """No worker starts a job of this queue until it is resumed. `jobs why` shows the reason."""
         check_name("queue", queue)
+        check_reason(reason)
         self._store.queues.pause(queue, actor)
+        give_reason(self._store, queue, reason)
         self._signals.emit("queue.paused", queue=queue, actor=actor)
-        self.audit.note(actor, "queue.paused", queue)
+        facts = {} if reason is None else {"reason": reason}
+        self.audit.note(actor, "queue.paused", queue, **facts)
 
     def resume(self, queue: str, actor: str = "operator") -> None:
         """Let workers start jobs of this queue again."""
         check_name("queue", queue)
         self._store.queues.resume(queue, actor)
+        forget_reason(self._store, queue)
         self._signals.emit("queue.resumed", queue=queue, actor=actor)
         self.audit.note(actor, "queue.resumed", queue)
+
+    def stop_worker(self, worker_id: str, actor: str = "operator") -> bool:
+        """Ask a worker to stop: within 15 s it starts nothing new, finishes what runs, and ends.
+        False if there is no such worker.
+        """
+        found = ask_to_stop(self._store, worker_id, actor)
+        if found:
+            self.audit.note(actor, "worker.stop", worker_id)
+        return found
 
 
 def dead_letters(where: JobFilter) -> JobFilter:
@@ -146,4 +166,5 @@ def _sum(total: Changed, part: Changed) -> Changed:
         matched=total.matched + part.matched,
         changed=total.changed + part.changed,
         refused=refused,
+        next=part.next,
     )

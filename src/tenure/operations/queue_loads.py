@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from tenure.operations.insight import Insight, QueueView
+from tenure.operations.pauses import Pause, pauses
 from tenure.stores.contract import Store
-from tenure.stores.contract.parts import Load, QueueState
+from tenure.stores.contract.parts import Load
 
 
-def queue_loads(store: Store, insight: Insight) -> list[QueueView]:
-    """Every queue that has open jobs, is paused, or is served by a live worker."""
+def queue_loads(store: Store, insight: Insight, declared: Iterable[str] = ()) -> list[QueueView]:
+    """These, and every queue with open jobs, with a pause, or of a live worker: one that it serves,
+    or that its code declares.
+    """
     loads = {load.queue: load for load in insight.loads()}
-    states = {one.name: one for one in store.queues.list() if one.paused}
-    slots: Counter[str] = Counter()
+    states = pauses(store)
+    named, slots = set(declared), Counter[str]()
     for worker in insight.workers():
         if worker.alive:
             slots.update(worker.queues)
-    names = sorted(loads.keys() | states.keys() | slots.keys())
+            named.update(worker.queue_options)
+    names = sorted(named | loads.keys() | states.keys() | slots.keys())
     return [
         _loaded(loads.get(name, Load(queue=name)), states.get(name), slots[name]) for name in names
     ]
 
 
-def _loaded(load: Load, state: QueueState | None, slots: int) -> QueueView:
+def _loaded(load: Load, state: Pause | None, slots: int) -> QueueView:
     return QueueView(
         name=load.queue,
         queued=load.queued,
@@ -34,6 +39,7 @@ def _loaded(load: Load, state: QueueState | None, slots: int) -> QueueView:
         held=load.held,
         slots=slots,
         paused_by=None if state is None else state.by,
-        paused_at=None if state is None else state.since,
+        paused_at=None if state is None else state.at,
+        paused_reason=None if state is None else state.reason,
         at_least=load.at_least,
     )

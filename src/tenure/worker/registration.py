@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tenure.core.capability import Capability
 from tenure.operations.insight import WORKERS
+from tenure.operations.worker_stops import asked_to_stop, forget_stop
 from tenure.stores.contract.parts import Record
 from tenure.worker.pipeline import Pipeline
 
@@ -45,6 +46,8 @@ class Registration:
         self._pipeline.terms.refresh(published)
         if Capability.ENDINGS in self._app.store.capabilities:
             self._leave(self._app.store.endings.publish())
+        if asked_to_stop(self._app.store, self._worker.id):
+            self._worker.stop_request.ask_once_from_any_thread()
         self._app.store.queues.place({one.kind: one.placement for one in handlers})
 
     def _leave(self, strange: Mapping[str, Sequence[str]]) -> None:
@@ -80,11 +83,13 @@ class Registration:
 
     def _sign_out(self) -> None:
         self._app.store.records.remove(WORKERS, self._worker.id)
+        forget_stop(self._app.store, self._worker.id)
 
     def _remove_silent_workers(self) -> None:
         for worker in self._app.insight.workers():
             if worker.silent_seconds > FORGOTTEN_SECONDS:
                 self._app.store.records.remove(WORKERS, worker.id)
+                forget_stop(self._app.store, worker.id)
         self._app.published.forget_old()
 
     def _try(self, action: Callable[[], None]) -> None:

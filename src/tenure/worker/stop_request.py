@@ -33,3 +33,9 @@ class StopRequest:
         if self.loop is not None:
             with suppress(RuntimeError):  # the loop is closed
                 self.loop.call_soon_threadsafe(self.ask)
+
+    def ask_once_from_any_thread(self) -> None:
+        """Ask, but not again: a request that is read twice must not hurry the worker."""
+        if self.loop is not None:
+            with suppress(RuntimeError):  # the loop is closed
+                self.loop.call_soon_threadsafe(self.stop.set)

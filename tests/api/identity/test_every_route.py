@@ -30,6 +30,7 @@ BODIES: dict[str, Any] = {
     "createJob": {"kind": "a"},
     "reprioritiseJob": {"priority": 1},
     "editSchedule": {"every": 60},
+    "holdKey": {"seconds": 60, "reason": "a"},
     "replayJobs": {"kind": [MARK], "dryRun": True},
     "cancelJobs": {"kind": [MARK], "dryRun": True},
 }
@@ -77,6 +78,7 @@ class Things:
             "{uploadId}": self.upload,
             "{token}": "forged",
             "{queue}": "default",
+            "{workerId}": "host:1:a",
             "{kind}": "the-secret-of-ada",
             "{tenant}": "globex",
             "{name}": "nightly",

@@ -8,10 +8,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tenure import Fail, RunningJob, Tenure, Worker
+from tenure import NO_RETRY, Fail, RunningJob, Tenure, Worker
 from tenure.api import create_api
 from tenure.feature import Level
-from tenure.features.outbox import Event, Outbox
+from tenure.features.outbox import Event, Outbox, checks
+from tenure.testing import run_until_idle
 from tenure.watch.metrics import Metrics
 from tenure.watch.storyteller import Storyteller
 from tests.api.conftest import Served, listening
@@ -145,6 +146,21 @@ def test_the_doctor_names_what_failed_and_what_nobody_wants(app: Tenure, outbox:
     assert (well.level, unwanted.level, failed.level) == (Level.OK, Level.WARNING, Level.WARNING)
     assert "of these types: lost" in unwanted.fact
     assert failed.fact == "1 event FAILED on the way to a subscriber"
+
+
+def test_the_doctor_looks_at_the_newest_failed_jobs_and_says_so(
+    app: Tenure, outbox: Outbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many jobs of other kinds failed since: every open dashboard asks for the checks."""
+    monkeypatch.setattr(checks, "LOOKED_AT", 2)
+    fill(app, outbox)
+    app.job("boom", retry=NO_RETRY)(lambda job: 1 / 0)
+    app.enqueue_many([app.new("boom") for _ in range(3)])
+    run_until_idle(app)
+
+    [found] = outbox.checks()
+    assert found.level is Level.OK
+    assert found.fact.endswith("none FAILED among the newest 2 failed jobs")
 
 
 def test_an_app_without_an_outbox_shows_events_and_dispatches_none(

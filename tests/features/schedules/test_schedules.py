@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tenure import ArgumentsError, Jobs, OptionError, RunningJob, Tenure
 from tenure.core.errors import PayloadError, ScheduleNotFound
 from tenure.core.filter import JobFilter
 from tenure.features.schedules import CatchUp, Schedules, scheduled
+from tenure.features.schedules.shapes import schedule_shape
 from tenure.testing.clock import ManualClock
 from tests.features.schedules.conftest import Make, nightly, run, slots
 
@@ -223,6 +225,26 @@ def test_run_now_adds_a_job_beside_the_slots(make: Make, clock: ManualClock) -> 
     assert len(refs) == 2
     assert slots(app) == [clock.now().isoformat()] * 2
     assert Schedules.of(app).get("nightly") == before
+
+
+def test_the_last_five_jobs_and_the_next_five_slots_are_shown(
+    make: Make, clock: ManualClock
+) -> None:
+    app = make(nightly)
+    run(app)
+    for _ in range(6):
+        clock.advance(seconds=DAY)
+        run(app)
+    row = Schedules.of(app).get("nightly")
+    shape = schedule_shape(app, row)
+
+    assert (row.fired, row.last_jobs[0]) == (6, row.last_job)
+    assert [one.job_id for one in shape.last_runs] == list(row.last_jobs)
+    newest = [job.id for job in app.insight.page(limit=5).rows]
+    assert list(row.last_jobs) == newest
+    assert shape.next[0] == row.next_at
+    assert {after - before for before, after in pairwise(shape.next)} == {timedelta(days=1)}
+    assert len(shape.next) == 5
 
 
 def test_the_locks_have_the_names_of_the_seed(make: Make, clock: ManualClock) -> None:

@@ -13,6 +13,7 @@ ApiError
 ├── WorkerRefused         the worker of this process runs or is stopped already, or there is none
 ├── OperationNotFound     no such operation
 ├── LimitNotFound         no operator has limited this kind
+├── WorkerNotFound        no such worker process
 └── NotReady              the service cannot do its work now
 """
 
@@ -143,6 +144,15 @@ class LimitNotFound(ApiError):
 
     def __init__(self, kind: str) -> None:
         super().__init__(f"no operator has set such a limit of the kind {kind[:200]!r}")
+
+
+class WorkerNotFound(ApiError):
+    """There is no such worker process."""
+
+    code = "worker_not_found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is no worker {name[:200]!r}; GET /api/workers lists them")
 
 
 class NotReady(ApiError):

@@ -25,6 +25,7 @@ STATUSES: Mapping[str, int] = {
     "api_key_not_found": 404,
     "operation_not_found": 404,
     "limit_not_found": 404,
+    "worker_not_found": 404,
     "move_refused": 409,
     "feature_needed": 409,
     "lease_lost": 409,

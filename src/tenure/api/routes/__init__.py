@@ -9,6 +9,7 @@ from tenure.api.routes import (
     findings,
     fleet,
     health,
+    holds,
     jobs,
     limits,
     metrics,
@@ -21,7 +22,7 @@ PUBLIC: tuple[APIRouter, ...] = (health.router, metrics.router, worker.internal)
 
 KNOWN: tuple[APIRouter, ...] = (
     jobs.router, moves.router, events.router, fleet.router, charts.router, findings.router,
-    limits.router, worker.router, audit.router,
+    holds.router, limits.router, worker.router, audit.router,
 )  # fmt: skip
 """Callers are known, and counted where there is a limit. What is asked most is looked for first."""
 

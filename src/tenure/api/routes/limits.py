@@ -11,7 +11,12 @@ from tenure.api.kit.answers import may
 from tenure.api.kit.errors import LimitNotFound
 from tenure.api.kit.identity import SiteAdmin, SiteReader
 from tenure.api.kit.service import Engine
-from tenure.api.kit.shapes.charts import KindLimitShape, LimitsShape, kind_limit_shape
+from tenure.api.kit.shapes.charts import (
+    KindLimitShape,
+    LimitsShape,
+    hold_shape,
+    kind_limit_shape,
+)
 from tenure.api.kit.shapes.shape import Input, Shape, a_number
 from tenure.app import Tenure
 from tenure.core.rules.limits import Limit
@@ -23,6 +28,7 @@ router = APIRouter(prefix="/api", tags=["limits"])
 KindPath = Annotated[str, Path(examples=["mail.send"])]
 TenantPath = Annotated[str, Path(examples=["acme"], description="`-` is the empty tenant.")]
 EachKey = Annotated[bool, Query(alias="eachKey")]
+OneKey = Annotated[str | None, Query(min_length=1, description="One `limit_key` within the kind.")]
 
 
 class LimitInput(Input):
@@ -70,32 +76,43 @@ class TenantsShape(Shape):
 
 @router.get("/limits", operation_id="listLimits")
 def list_limits(caller: SiteReader, engine: Engine) -> LimitsShape:
-    """List the limits of kinds, as handlers declare them and operators have set them."""
-    return LimitsShape(items=[kind_limit_shape(one) for one in engine.limits.all()])
+    """List the limits of kinds and keys, as handlers declare them and operators have set them, and
+    the holds in force.
+    """
+    return LimitsShape(
+        items=[kind_limit_shape(one) for one in engine.limits.all()],
+        holds=[hold_shape(one) for one in engine.limits.holds()],
+    )
 
 
 @router.put("/limits/{kind:path}", operation_id="setLimit")
 def set_limit(
-    kind: KindPath, asked: LimitInput, caller: SiteAdmin, engine: Engine
+    kind: KindPath, asked: LimitInput, caller: SiteAdmin, engine: Engine, key: OneKey = None
 ) -> KindLimitShape:
-    """Limit a kind, or each of its keys. It replaces the handler's own limit within 15 seconds."""
+    """Limit a kind, each of its keys, or one key. It replaces the handler's own limit within 15
+    seconds; a limit of one key within one second.
+    """
     limit = Limit(running=asked.running, rate=asked.rate, per=asked.per, burst=asked.burst)
-    engine.limits.set(kind, limit, each_key=asked.each_key)
+    engine.limits.set(kind, limit, key=key, each_key=asked.each_key)
     facts = asked.model_dump(mode="json", exclude_none=True)
-    engine.operator.audit.note(caller.name, "limit.set", kind, **facts)
-    return kind_limit_shape(KindLimit(kind, limit, asked.each_key, by_operator=True))
+    engine.operator.audit.note(caller.name, "limit.set", kind, key=key, **facts)
+    return kind_limit_shape(KindLimit(kind, limit, asked.each_key, by_operator=True, key=key))
 
 
 @router.delete(
     "/limits/{kind:path}", operation_id="removeLimit", status_code=204, responses=may(404)
 )
 def remove_limit(
-    kind: KindPath, caller: SiteAdmin, engine: Engine, each_key: EachKey = False
+    kind: KindPath,
+    caller: SiteAdmin,
+    engine: Engine,
+    each_key: EachKey = False,
+    key: OneKey = None,
 ) -> None:
     """Remove an operator's limit. The handler's own limit applies again."""
-    if not engine.limits.forget(kind, each_key=each_key):
+    if not engine.limits.forget(kind, key=key, each_key=each_key):
         raise LimitNotFound(kind)
-    engine.operator.audit.note(caller.name, "limit.forgotten", kind, each_key=each_key)
+    engine.operator.audit.note(caller.name, "limit.forgotten", kind, each_key=each_key, key=key)
 
 
 @router.get("/tenants", operation_id="listTenants")

@@ -17,7 +17,12 @@ from tenure.api.kit.answers import Responses, may
 from tenure.api.kit.identity import Reader, Writer
 from tenure.api.kit.service import Service, Serving
 from tenure.api.kit.shapes.filters import MoveInput
-from tenure.api.kit.shapes.operations import OperationShape, operation_shape
+from tenure.api.kit.shapes.operations import (
+    OperationShape,
+    OperationsShape,
+    listed_shape,
+    operation_shape,
+)
 from tenure.core.errors import FilterRequired, OptionError
 from tenure.core.filter import JobFilter
 from tenure.core.job import DEAD_LETTERS, OPEN_STATES
@@ -67,6 +72,24 @@ def get_operation(operation_id: OperationId, caller: Reader, service: Serving) -
     return operation_shape(service.operations.get(operation_id, caller.scope))
 
 
+@router.get("/operations", operation_id="listOperations")
+def list_operations(caller: Reader, service: Serving) -> OperationsShape:
+    """List moves over many jobs, running and ended, of the last day."""
+    return OperationsShape(
+        items=[listed_shape(one) for one in service.operations.recent(caller.scope)]
+    )
+
+
+@router.post("/operations/{operationId}/stop", operation_id="stopOperation", responses=may(404))
+def stop_operation(operation_id: OperationId, caller: Writer, service: Serving) -> OperationShape:
+    """Stop a move between two chunks of jobs. What it has changed stays. One that has ended is
+    answered as it is.
+    """
+    stopped = service.operations.stop(operation_id, caller.scope)
+    service.engine.operator.audit.note(caller.name, "operation.stopped", operation_id)
+    return operation_shape(stopped)
+
+
 class _Order:
     """A move, and the jobs to move."""
 
@@ -102,7 +125,7 @@ async def _carry_out(
     if dry_run:
         preview = partial(operations.preview, order.jobs, order.action, total)
         return operation_shape(await run_in_threadpool(preview))
-    begin = partial(operations.begin, order.jobs, order.action, total, order.move)
+    begin = partial(operations.begin, order.jobs, order.action, total, order.move, order.where)
     begun, ending = await run_in_threadpool(begin)
     response.headers["location"] = f"/api/operations/{begun.id}"
     seen = await _for_a_moment(begun, asyncio.wrap_future(ending))

@@ -37,6 +37,7 @@ Prefetch = Annotated[
     str | None,
     typer.Option(metavar="N|auto", help="Jobs to claim ahead of free slots; 0 disables it."),
 ]
+Reason = Annotated[str | None, typer.Option(metavar="TEXT", help="Reason that `jobs why` shows.")]
 COLUMNS = ("queue", "queued", "running", "oldest due", "state", "options")
 
 
@@ -101,9 +102,11 @@ def reset(name: Name, database: Database = None, as_json: AsJson = False) -> Non
 
 
 @queues.command("pause")
-def pause(name: Name, database: Database = None, as_json: AsJson = False) -> None:
+def pause(
+    name: Name, reason: Reason = None, database: Database = None, as_json: AsJson = False
+) -> None:
     """Pause a queue: workers start none of its jobs until it is resumed."""
-    open_existing(database).operator.pause(name, actor())
+    open_existing(database).operator.pause(name, actor(), reason=reason)
     _say(name, paused=True, as_json=as_json)
 
 
@@ -145,6 +148,8 @@ def _words(said: Mapping[str, Any]) -> str:
 
 def _row(queue: QueueView, said: Mapping[str, Any], now: datetime) -> tuple[object, ...]:
     due, state = ago(queue.oldest_run_at, now), "paused" if queue.paused else "open"
+    if queue.paused_reason:
+        state = f"paused: {queue.paused_reason}"
     return (queue.name, queue.queued, queue.running, due, state, _words(said))
 
 

@@ -19,7 +19,7 @@ from tenure.cli.kit.output import show_facts, show_json, show_table
 from tenure.cli.kit.values import duration, parse_json
 from tenure.core.errors import OptionError
 from tenure.features.schedules import CatchUp, Schedule, Schedules
-from tenure.features.schedules.shapes import schedule_shape
+from tenure.features.schedules.shapes import schedule_shape, schedule_shapes
 
 schedules = typer.Typer(help="List, pause, edit and run schedules.")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The schedule.")]
@@ -39,7 +39,7 @@ def show_all(database: Database = None, as_json: AsJson = False) -> None:
     engine = open_existing(database)
     found = Schedules.of(engine).list()
     if as_json:
-        show_json(job_json.items(map(shape, found)))
+        show_json(job_json.items(map(job_json.plain, schedule_shapes(engine, found))))
         return
     if not found:
         typer.echo("no schedules; a worker whose app declares some makes their rows")
@@ -58,19 +58,22 @@ def show_all(database: Database = None, as_json: AsJson = False) -> None:
 @schedules.command("show")
 def show(name: Name, database: Database = None, as_json: AsJson = False) -> None:
     """Show one schedule."""
-    _say(Schedules.of(open_existing(database)).get(name), as_json)
+    engine = open_existing(database)
+    _say(engine, Schedules.of(engine).get(name), as_json)
 
 
 @schedules.command("pause")
 def pause(name: Name, database: Database = None, as_json: AsJson = False) -> None:
     """Pause a schedule: none of its slots fires until it is resumed."""
-    _say(Schedules.of(open_existing(database)).pause(name, actor()), as_json)
+    engine = open_existing(database)
+    _say(engine, Schedules.of(engine).pause(name, actor()), as_json)
 
 
 @schedules.command("resume")
 def resume(name: Name, database: Database = None, as_json: AsJson = False) -> None:
     """Resume a schedule with its next slot."""
-    _say(Schedules.of(open_existing(database)).resume(name, actor()), as_json)
+    engine = open_existing(database)
+    _say(engine, Schedules.of(engine).resume(name, actor()), as_json)
 
 
 @schedules.command("edit")
@@ -101,7 +104,7 @@ def edit(
     if reset == bool(changes):
         raise OptionError("say what to edit, like --cron '30 2 * * *', or give --reset alone")
     engine = load_existing(app, database) if app else open_existing(database)
-    _say(_edited(engine, name, changes), as_json)
+    _say(engine, _edited(engine, name, changes), as_json)
 
 
 @schedules.command("run")
@@ -114,11 +117,6 @@ def run(name: Name, database: Database = None, as_json: AsJson = False) -> None:
         show_json(job_json.added(ref))
     else:
         typer.echo(f"job {ref.id}")
-
-
-def shape(row: Schedule) -> dict[str, Any]:
-    """For programs: as the HTTP API has it."""
-    return job_json.plain(schedule_shape(row))
 
 
 def when(row: Schedule) -> str:
@@ -140,9 +138,15 @@ def _whole(every: timedelta) -> int:
     return int(every.total_seconds())
 
 
-def _say(row: Schedule, as_json: bool) -> None:
+def _say(engine: Tenure, row: Schedule, as_json: bool) -> None:
+    """For programs: as the HTTP API has it."""
+    shape = schedule_shape(engine, row)
     if as_json:
-        show_json(shape(row))
+        show_json(job_json.plain(shape))
         return
-    facts = schedule_shape(row).model_dump()
-    show_facts({**facts, "edited": ", ".join(sorted(row.edited))}.items())
+    words = {
+        "edited": ", ".join(sorted(row.edited)),
+        "next": ", ".join(one.isoformat() for one in shape.next),
+        "last_runs": ", ".join(f"{one.job_id} {one.state}" for one in shape.last_runs),
+    }
+    show_facts({**shape.model_dump(), **words}.items())

@@ -77,7 +77,7 @@ def _write(app: Tenure, schedule: Schedule, found: Due) -> Fired | None:
             jobs = [_add(app, slot_job(app, schedule.name, terms, one), tx) for one in found.slots]
             new = tuple(job for job in jobs if job is not None)
             after = replace(
-                schedule,
+                schedule.ran(new),
                 next_at=found.next_at,
                 last_slot=found.slots[-1] if found.slots else schedule.last_slot,
                 last_job=new[-1] if new else schedule.last_job,

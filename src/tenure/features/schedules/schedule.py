@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,6 +14,7 @@ from tenure.features.schedules.timing import Timing, following
 from tenure.stores.contract.parts import Record
 
 SCHEDULES = "schedules"
+JOBS_KEPT = 5
 JUST_BEFORE = timedelta(microseconds=1)
 DECLARED_EVERY = timedelta(minutes=5)
 FORGOTTEN_AFTER = 3 * DECLARED_EVERY
@@ -48,6 +50,7 @@ class Schedule:
     paused_by: str | None = None
     last_slot: datetime | None = None
     last_job: str | None = None
+    last_jobs: tuple[str, ...] = ()
     fired: int = 0
     dropped: int = 0
     release: str = ""
@@ -128,6 +131,11 @@ class Schedule:
             edited |= {**other.get(name, {}), name: value}
         return replace(self, edited=edited)
 
+    def ran(self, jobs: Iterable[str]) -> Schedule:
+        """It has added these jobs; the last few are kept, newest first."""
+        newest = (*reversed(tuple(jobs)), *self.last_jobs)
+        return replace(self, last_jobs=newest[:JOBS_KEPT])
+
     def timing(self) -> Timing:
         """The rule for its slots."""
         return self.terms.timing()
@@ -149,6 +157,7 @@ class Schedule:
     def of(cls, record: Record) -> Schedule:
         """From what is stored."""
         data = known(cls, record.data)
+        data["last_jobs"] = tuple(data.get("last_jobs", ()))
         times = {name: _moment(data.pop(name, None)) for name in TIMES}
         terms = terms_of(data.pop("declared"))
         return cls(name=record.name, version=record.version, declared=terms, **times, **data)

@@ -32,6 +32,9 @@ AND JSON_UNQUOTE(JSON_EXTRACT({payload_text}, :json_path_2)) = :value_2
 -- fragment: where_parent
 AND (batch_id = :parent_id OR enqueued_by = :parent)
 
+-- fragment: where_worker
+AND state = 1 AND lease_owner = :worker
+
 -- fragment: where_edge
 AND id >= :edge
 

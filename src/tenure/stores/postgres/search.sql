@@ -36,6 +36,9 @@ AND {payload_text} #>> :path_2::text[] = :value_2::text
 -- fragment: where_parent
 AND (batch_id = :parent_id::bigint OR enqueued_by = :parent::text)
 
+-- fragment: where_worker
+AND state = 1 AND lease_owner = :worker::text
+
 -- fragment: where_edge
 AND id >= :edge::bigint
 

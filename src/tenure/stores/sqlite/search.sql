@@ -35,6 +35,9 @@ AND CASE json_type({payload_text}, :json_path_2) WHEN 'text' THEN {payload_text}
 -- fragment: where_parent
 AND (batch_id = :parent_id OR enqueued_by = :parent)
 
+-- fragment: where_worker
+AND state = 1 AND lease_owner = :worker
+
 -- fragment: where_edge
 AND id >= :edge
 

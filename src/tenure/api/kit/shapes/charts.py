@@ -9,6 +9,7 @@ from pydantic import Field
 from tenure.api.kit.shapes.shape import Moment, Shape
 from tenure.core.job import State
 from tenure.core.rules.error_groups import shown
+from tenure.core.rules.holds import KeyHold
 from tenure.core.rules.rollups import Times, Totals
 from tenure.operations.charts import Chart, SeenGroup
 from tenure.operations.kinds import KindView
@@ -98,16 +99,30 @@ class LimitShape(Shape):
 
 
 class KindLimitShape(LimitShape):
-    """The limit of a kind, or of each of its keys."""
+    """The limit of a kind, of each of its keys, or of one key."""
 
     kind: str
     each_key: bool
+    key: str | None
+
+
+class HoldShape(Shape):
+    """Jobs of a key, or of a whole kind if `key` is null, that do not start before `until`."""
+
+    kind: str
+    key: str | None
+    since: Moment
+    until: Moment = Field(description="With `probes`: when the next jobs may try.")
+    seconds: float
+    reason: str
+    probes: int
 
 
 class LimitsShape(Shape):
-    """All limits that hold."""
+    """All limits and holds in force."""
 
     items: list[KindLimitShape]
+    holds: list[HoldShape]
 
 
 class KindShape(Shape):
@@ -177,7 +192,20 @@ def error_group_shape(seen: SeenGroup) -> ErrorGroupShape:
 
 def kind_limit_shape(one: KindLimit) -> KindLimitShape:
     """The shape of a limit in a list."""
-    return KindLimitShape(kind=one.kind, each_key=one.each_key, **_limit(one))
+    return KindLimitShape(kind=one.kind, each_key=one.each_key, key=one.key, **_limit(one))
+
+
+def hold_shape(one: KeyHold) -> HoldShape:
+    """The shape of a hold."""
+    return HoldShape(
+        kind=one.kind,
+        key=one.key,
+        since=one.since,
+        until=one.until,
+        seconds=one.seconds,
+        reason=one.reason,
+        probes=one.probes,
+    )
 
 
 def kind_shape(view: KindView) -> KindShape:

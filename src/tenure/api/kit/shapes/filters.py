@@ -32,7 +32,7 @@ MOST_IDS = 1_000
 GROUP = "^[0-7][0-9a-f]{15}$"
 QUERY = (
     "Search tokens: `kind:` `queue:` `state:` `tenant:` `user:` `key:` `error:` `group:` "
-    "`parent:` `id:` `payload.PATH:`; a word without a colon is a key or an id."
+    "`parent:` `worker:` `id:` `payload.PATH:`; a word without a colon is a key or an id."
 )
 PATHS = "`path=value` of a place in the payload, such as `order.id=42`."
 PathAndValue = Annotated[
@@ -70,6 +70,10 @@ class FilterInput(Input):
     parent: JobId | None = Field(
         default=None, description="The job that enqueued it, or its batch."
     )
+    worker: str | None = Field(
+        default=None, min_length=1, max_length=200, pattern=PLAIN,
+        description="Id of the worker process that has it in hand.",
+    )  # fmt: skip
 
     def filter(self, caller: Caller) -> JobFilter:
         """The filter of the engine, with what `q` says and the users resolved for this caller."""
@@ -99,6 +103,7 @@ class FilterInput(Input):
             error_group=self.error_group,
             payload=_paths(self.payload),
             parent=self.parent,
+            worker=self.worker,
         )
 
 

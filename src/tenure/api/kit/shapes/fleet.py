@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from tenure.api.kit.shapes.shape import Moment, Shape
+from tenure.api.kit.shapes.shape import Input, Moment, Shape
 from tenure.operations.insight import QueueView, WorkerView
+from tenure.operations.pauses import LONGEST_REASON
 from tenure.stores.contract.parts import HeldLock
 
 
@@ -24,7 +25,16 @@ class QueueShape(Shape):
     slots: int = Field(description="Slots of live workers.")
     paused_by: str | None
     paused_at: Moment | None
+    paused_reason: str | None
     at_least: bool = Field(description="There are more jobs than were counted.")
+
+
+class PauseInput(Input):
+    """Why a queue is paused: one line of text."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "mail server moves"}]})
+
+    reason: str | None = Field(default=None, min_length=1, max_length=LONGEST_REASON)
 
 
 class QueueStateShape(Shape):
@@ -48,6 +58,15 @@ class WorkerShape(Shape):
     silent_seconds: float
     listening: bool
     alive: bool
+    app: str = Field(description="The app that it runs (`TENURE_APP_NAME`); may be empty.")
+    release: str
+
+
+class StoppingShape(Shape):
+    """A worker that is asked to stop."""
+
+    worker_id: str
+    stopping: bool
 
 
 class LockShape(Shape):
@@ -59,7 +78,7 @@ class LockShape(Shape):
 
 
 class QueuesShape(Shape):
-    """Every queue with open jobs or a pause."""
+    """Every queue with open jobs, a pause, or a declaration."""
 
     items: list[QueueShape]
 
@@ -116,6 +135,7 @@ def queue_shape(queue: QueueView) -> QueueShape:
         slots=queue.slots,
         paused_by=queue.paused_by,
         paused_at=queue.paused_at,
+        paused_reason=queue.paused_reason,
         at_least=queue.at_least,
     )
 
@@ -134,6 +154,8 @@ def worker_shape(worker: WorkerView) -> WorkerShape:
         silent_seconds=worker.silent_seconds,
         listening=worker.listening,
         alive=worker.alive,
+        app=worker.app,
+        release=worker.release,
     )
 
 

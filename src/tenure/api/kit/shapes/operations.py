@@ -25,6 +25,27 @@ class OperationShape(Shape):
     error: str | None
 
 
+class ListedOperationShape(OperationShape):
+    """An operation in the list."""
+
+    actor: str
+    filter: str = Field(description="Its conditions in a line.", examples=["states=failed,dead"])
+
+
+class OperationsShape(Shape):
+    """Operations of the last day, newest first; at most 100."""
+
+    items: list[ListedOperationShape]
+
+
+def listed_shape(one: Operation) -> ListedOperationShape:
+    """The shape of an operation in the list."""
+    shape = operation_shape(one).model_dump()
+    return ListedOperationShape.model_validate(
+        {**shape, "actor": one.actor, "filter": one.filter}, by_name=True
+    )
+
+
 def operation_shape(one: Operation) -> OperationShape:
     """The shape of an operation."""
     return OperationShape(

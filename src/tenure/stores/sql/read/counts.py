@@ -65,7 +65,7 @@ def _open(read: Read, where: JobFilter) -> Counts:
     rest = tuple(name for name in names if name != "states")
     values["limit"] = COUNTED_AT_MOST
     found = _bounded(read(Statement("count_open", values, where=rest)), OPEN_STATES)
-    return Counts(states={state: found[state] for state in where.states or ()})
+    return Counts(states={state: found[state] for state in where.states or OPEN_STATES})
 
 
 def count_open(read: Read, where: JobFilter) -> dict[State, int]:
@@ -73,7 +73,7 @@ def count_open(read: Read, where: JobFilter) -> dict[State, int]:
     names, values = conditions(where)
     rest = tuple(name for name in names if name != "states")
     found = _states(read(Statement("count_open", {**values, "limit": LAST_ID}, where=rest)))
-    return {state: found[state] for state in where.states or () if found[state]}
+    return {state: found[state] for state in where.states or OPEN_STATES if found[state]}
 
 
 def _letters(read: Read) -> dict[State, Count]:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from tenure.core.errors import OptionError
 from tenure.core.filter import JobFilter
-from tenure.core.job import Job, State
+from tenure.core.job import Job
 from tenure.core.page import Cursor, Page
 from tenure.stores.sql.read.conditions import conditions
 from tenure.stores.sql.read.job_rows import job
-from tenure.stores.sql.read.walk import SLOW, Walk, walk_of
+from tenure.stores.sql.read.walk import SLOW, Walk, open_only, walk_of
 from tenure.stores.sql.rows import LAST_ID
 from tenure.stores.sql.statement import Rows, Statement
 
@@ -51,7 +51,7 @@ def _find(read: Read, where: JobFilter, limit: int, after: int) -> Rows:
     """
     names, values = conditions(where)
     values.update(after=after, limit=limit)
-    if not where.states or any(State(state).final for state in where.states):
+    if not open_only(where):
         return read(Statement("page_jobs", values, where=names))
     found = read(Statement("page_jobs", {**values, "near": NEAR}, where=(*names, "near")))
     if len(found) < limit:

@@ -42,7 +42,9 @@ def base_of(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def open_only(where: JobFilter) -> bool:
     """Jobs that have not ended are few, and lie in indexes of their own."""
-    return bool(where.states) and not any(State(state).final for state in where.states or ())
+    if where.states is None:  # a worker has running jobs alone
+        return where.worker is not None
+    return bool(where.states) and not any(State(state).final for state in where.states)
 
 
 class Walk:
