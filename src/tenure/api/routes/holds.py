@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from fastapi import APIRouter, HTTPException
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from tenure.api.kit.identity import SiteAdmin
@@ -79,3 +79,13 @@ def release_key(
     if known := engine.limits.release(kind, asked.key):
         engine.operator.audit.note(caller.name, "limit.released", kind, key=asked.key)
     return ReleasedShape(kind=kind, key=asked.key, released=known)
+
+
+# A kind may have slashes, so `PUT /limits/{kind}` would take these paths for kinds of that name.
+@router.put("/limits/{kind:path}/hold", include_in_schema=False)
+@router.delete("/limits/{kind:path}/hold", include_in_schema=False)
+@router.put("/limits/{kind:path}/release", include_in_schema=False)
+@router.delete("/limits/{kind:path}/release", include_in_schema=False)
+def other_methods(kind: str, caller: SiteAdmin) -> None:
+    """Refuse what is neither a hold nor a release."""
+    raise HTTPException(405)

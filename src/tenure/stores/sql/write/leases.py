@@ -31,7 +31,7 @@ def extend(leases: Sequence[Lease], seconds: float) -> Plan[Extension]:
 def report(reports: Sequence[Report]) -> Plan[frozenset[str]]:
     """Write progress and log lines of jobs that are still held; answers the ids of the others.
 
-    A row that is locked at this moment is skipped: its lease holds, but this report is lost.
+    A row that is locked at this moment is skipped: its lease holds, but this progress is lost.
     """
     refused = yield from _mark_begun([item for item in reports if item.begun_ago is not None])
     reports = [item for item in reports if item.begun_ago is None]
@@ -43,11 +43,13 @@ def _write_progress(reports: Sequence[Report]) -> Plan[frozenset[str]]:
     lines = [(_number(r), r.lease.fence, r.progress, r.note) for r in in_order]
     told = yield Statement("report_progress", batch=Batch(PROGRESS_COLUMNS, lines))
     written = {number for (number,) in told}
-    logs = [line for item in reports if _number(item) in written for line in _log_rows(item)]
-    if logs:
-        yield Statement("add_logs", batch=Batch(LOG_COLUMNS, logs))
     left = [item.lease for item in in_order if _number(item) not in written]
     held = yield from still_held(left)
+    # Lines are rows of their own: one of a job whose row is locked need not be lost.
+    ours = written | held
+    logs = [line for item in reports if _number(item) in ours for line in _log_rows(item)]
+    if logs:
+        yield Statement("add_logs", batch=Batch(LOG_COLUMNS, logs))
     return frozenset(lease.job_id for lease in left if int(lease.job_id) not in held)
 
 
